@@ -1,0 +1,84 @@
+"""Cars3D: 183 car models seen from 24 azimuths and 4 elevations (Reed et al. 2015)."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.data.factor_data import Card
+from unweave.data.files import RemoteFile
+from unweave.data.published import Published, Rows
+from unweave.errors import Unavailable
+from unweave.factors import Categorical, Cyclic, FactorSpace
+
+
+class Cars3D(Published):
+    """One MATLAB file a car, ``im`` (128, 128, 3, azimuth, elevation), halved to 64 × 64 by default.
+
+    Object ids follow the archive's own ``list.txt``, or the files' names; disentanglement_lib's follow the order of a
+    folder listing, which differs between machines.
+    """
+
+    name = "cars3d"
+    card = Card(
+        title="car models on white from all sides",
+        space=FactorSpace.of(elevation=4, azimuth=Cyclic(24), object_type=Categorical(183)),
+        shape=(3, 64, 64),
+        licence="none stated",
+        citation="Reed, Zhang, Zhang and Lee, Deep Visual Analogy-Making, NeurIPS 2015",
+        home="http://www.scottreed.info",
+        files=(
+            RemoteFile(
+                "nips2015-analogy-data.tar.gz",
+                "http://www.scottreed.info/files/nips2015-analogy-data.tar.gz",
+                checksum="md5:4e866a7919c1beedf53964e6f7a23686",
+            ),
+        ),
+    )
+
+    def _convert(self, files: list[Path], out: Rows) -> None:
+        elevations, azimuths, cars = self.grid.sizes
+        try:
+            order = _car_order(files[0])
+            out.expect(len(order) * elevations * azimuths)
+            rows = np.arange(self.grid.size).reshape(elevations, azimuths, cars)
+            for car, views in _meshes(files[0]):
+                if views.shape[3:] != (azimuths, elevations):
+                    raise Unavailable(f"cars3d: {car} has views {views.shape[3:]}, not {azimuths} by {elevations}.")
+                images = views.transpose(4, 3, 0, 1, 2)  # (elevation, azimuth, H, W, C)
+                out.put(rows[..., order[car]].reshape(-1), images.reshape(-1, *images.shape[2:]))
+        except (tarfile.TarError, EOFError, OSError, KeyError, ValueError) as error:
+            if isinstance(error, Unavailable):
+                raise
+            raise Unavailable(f"{files[0]} is damaged, or not the archive of Cars3D: {error}.") from error
+
+
+def _car_order(path: Path) -> dict[str, int]:
+    """The object id of each car."""
+    with tarfile.open(path) as archive:
+        members = [member for member in archive if PurePosixPath(member.name).parent.name == "cars"]
+        cars = sorted(PurePosixPath(m.name).stem for m in members if m.name.endswith(".mat"))
+        listed = next((archive.extractfile(m) for m in members if m.name.endswith("/list.txt")), None)
+        if listed is not None:
+            names = listed.read().decode().split()
+            if sorted(names) == cars:
+                cars = names
+    return {car: position for position, car in enumerate(cars)}
+
+
+def _meshes(path: Path) -> Iterator[tuple[str, NDArray[np.uint8]]]:
+    """Each car's name and its views (H, W, C, azimuth, elevation), in the order of the archive."""
+    from scipy.io import loadmat  # slow to import, and for this file only
+
+    with tarfile.open(path) as archive:
+        for member in archive:
+            place = PurePosixPath(member.name)
+            if place.parent.name == "cars" and place.suffix == ".mat":
+                stream = archive.extractfile(member)
+                assert stream is not None
+                yield place.stem, loadmat(io.BytesIO(stream.read()))["im"]

@@ -1,0 +1,113 @@
+"""FactorData: what every data set is. Images as a function of factors, a whole batch at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from unweave.data.files import RemoteFile
+from unweave.errors import InputError
+from unweave.factors import FactorSpace
+
+
+@dataclass(frozen=True)
+class Card:
+    """What to know of a data set before using it."""
+
+    title: str  # one line
+    space: FactorSpace | None  # None where the factors are not known
+    shape: tuple[int, int, int]  # (C, H, W) by default
+    licence: str
+    citation: str
+    home: str  # where the file comes from, or where the drawing was described
+    files: tuple[RemoteFile, ...] = ()  # none for a set that is drawn
+    files_of: str = ""  # the set in whose folder the files lie, where it is another one
+
+
+class Batch(NamedTuple):
+    """Random images (B, C, H, W) uint8 and the factors (B, K) behind them, None where they are not known."""
+
+    images: Tensor
+    factors: Tensor | None
+
+
+class FactorData:
+    """Images uint8 (B, C, H, W) as a function of factors (B, K), and of chance where ``stochastic`` is true."""
+
+    name: str
+    card: Card
+    shape: tuple[int, int, int]  # (C, H, W)
+    stochastic = False
+
+    @property
+    def has_factors(self) -> bool:
+        """Whether the factors behind the images are known."""
+        return self.card.space is not None
+
+    @property
+    def space(self) -> FactorSpace:
+        """The grid of factors; an error where the factors are not known."""
+        if self.card.space is None:
+            raise InputError(f"{self.name} has no factors, only images: this needs data whose factors are known.")
+        return self.card.space
+
+    @property
+    def size(self) -> int:
+        """How many images there are, counting one for each point of the grid."""
+        return self.space.size
+
+    def images(self, factors: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """The images (B, C, H, W) uint8 of points ``factors`` (B, K); a stochastic set needs the generator."""
+        factors = self.space.check(factors)
+        if factors.ndim != 2:
+            raise InputError(f"factors must be (B, K), got shape {tuple(factors.shape)}.")
+        self._check_generator(generator)
+        return self._draw(factors.cpu(), generator)
+
+    def rows(self, index: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """The images (B, C, H, W) uint8 at positions ``index`` (B,): on the grid, or in the order of the files."""
+        if index.ndim != 1 or index.is_floating_point():
+            raise InputError(f"positions must be integers (B,), got {index.dtype} {tuple(index.shape)}.")
+        if index.numel() and not 0 <= int(index.min()) <= int(index.max()) < self.size:
+            raise InputError(f"positions go from 0 to {self.size - 1}, got {int(index.min())} to {int(index.max())}.")
+        self._check_generator(generator)
+        return self._read(index.cpu().long(), generator)
+
+    def sample(self, n: int, generator: torch.Generator, **narrowing: Any) -> Batch:
+        """Draw n images and their factors; ``narrowing`` goes to :meth:`FactorSpace.sample`."""
+        self._check_generator(generator)
+        if narrowing or self.has_factors:
+            factors = self.space.sample(n, generator, **narrowing)
+            return Batch(self._draw(factors, generator), factors)
+        index = torch.randint(self.size, (n,), generator=generator)
+        return Batch(self._read(index, generator), None)
+
+    # A set gives one of the next two; the other follows.
+
+    def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
+        """The images of checked points (B, K)."""
+        return self._read(self.space.index(factors), generator)
+
+    def _read(self, index: Tensor, generator: torch.Generator | None) -> Tensor:
+        """The images at checked positions (B,)."""
+        return self._draw(self.space.at(index), generator)
+
+    def _check_generator(self, generator: torch.Generator | None) -> None:
+        if self.stochastic and generator is None:
+            raise InputError(f"{self.name} draws at random given the factors: pass a torch.Generator.")
+        if generator is not None and generator.device.type != "cpu":
+            raise InputError(f"images are drawn on the CPU: pass a CPU generator, not one on {generator.device}.")
+
+    def __repr__(self) -> str:
+        what = str(self.card.space) if self.has_factors else f"{self.size:,} images without factors"
+        return f"<{self.name}: {what}; {'×'.join(map(str, self.shape))}>"
+
+
+def check_image_size(name: str, size: int, at_least: int = 4) -> int:
+    """An image's width and height in pixels, or an error that says what would do."""
+    if not isinstance(size, int) or isinstance(size, bool) or not at_least <= size <= 4096:
+        raise InputError(f"{name}: size must be a whole number of pixels from {at_least} to 4096, got {size!r}.")
+    return size

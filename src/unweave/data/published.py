@@ -1,0 +1,112 @@
+"""Published files as data sets: fetched, verified, converted once to a memory-mapped array in grid order."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unweave.data.arrays import Bytes, kept
+from unweave.data.factor_data import FactorData, check_image_size
+from unweave.data.files import data_folder, verify
+from unweave.data.resize import resize
+from unweave.errors import Unavailable
+from unweave.factors import FactorSpace
+from unweave.progress import progress
+
+CHUNK = 1024  # images converted at a time
+
+
+class Published(FactorData):
+    """A set read from the files on its card, at any image size; each size is converted once and kept."""
+
+    def __init__(self, *, size: int | None = None) -> None:
+        pixels = check_image_size(self.name, size or self.card.shape[-1])
+        self.shape = (self.card.shape[0], pixels, pixels)
+        path = data_folder(self.name) / f"{self.array_name}-{pixels}.npy"
+        self._images = kept(path, (self.grid.size, *self.shape), self._convert_files)
+
+    array_name = "images"
+
+    @property
+    def grid(self) -> FactorSpace:
+        """The grid that the array is stored in, which can have factors that the space hides."""
+        return self.space
+
+    @abstractmethod
+    def _convert(self, files: list[Path], out: Rows) -> None:
+        """Put every image of the verified files into its row."""
+
+    def _convert_files(self, array: Bytes) -> None:
+        files = source_files(self)
+        with progress(f"converting {self.name}", len(array)) as advance:
+            out = Rows(self, array, advance)
+            self._convert(files, out)
+        out.check_whole()
+
+    def _read(self, index: Tensor, generator: torch.Generator | None) -> Tensor:
+        return torch.from_numpy(self._images[index.numpy()])
+
+
+class Rows:
+    """The rows of an array under conversion, and which of them have been filled."""
+
+    def __init__(self, data: Published, array: Bytes, advance: Any) -> None:
+        self._data, self._array, self._advance = data, array, advance
+        self._filled = np.zeros(len(array), bool)
+
+    def put(self, rows: slice | NDArray[np.integer], images: NDArray[np.generic]) -> None:
+        """Resize images (B, H, W) or (B, H, W, C) uint8 and store them in these rows."""
+        channels, size = self._data.shape[0], self._data.shape[-1]
+        if images.ndim == 3:
+            images = images[..., None]
+        if images.dtype != np.uint8 or images.shape[-1] != channels:
+            raise Unavailable(
+                f"{self._data.name}: expected uint8 images with {channels} channels, found {images.dtype} "
+                f"{images.shape}. This is another version of the file."
+            )
+        tensor = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
+        self._array[rows] = resize(tensor, size).numpy()
+        self._filled[rows] = True
+        self._advance(len(images))
+
+    def put_all(self, chunks: Iterable[tuple[slice, NDArray[np.generic]]], images: int) -> None:
+        """Store chunks that come in grid order, after a look at how many images there should be."""
+        self.expect(images)
+        for rows, chunk in chunks:
+            self.put(rows, chunk)
+
+    def expect(self, images: int) -> None:
+        """Refuse a file with another number of images than the grid has."""
+        if images != len(self._array):
+            raise Unavailable(
+                f"{self._data.name}: the file has {images:,} images and the set has {len(self._array):,} "
+                f"({self._data.grid}). This is another version of the file."
+            )
+
+    def check_whole(self) -> None:
+        """Refuse to keep an array with rows that no image filled."""
+        missing = int((~self._filled).sum())
+        if missing:
+            raise Unavailable(f"{self._data.name}: {missing:,} of {len(self._filled):,} images are not in the files.")
+
+
+def source_files(data: Published) -> list[Path]:
+    """The files of a set, verified; or a sentence on how to get them."""
+    folder = data_folder(data.name)
+    paths = [folder / file.name for file in data.card.files]
+    missing = [file for file, path in zip(data.card.files, paths, strict=True) if not path.exists()]
+    if missing:
+        names = ", ".join(file.name for file in missing)
+        raise Unavailable(
+            f"{data.name} is not on this machine: run `unweave data fetch {data.name}`, or put {names} into {folder}."
+        )
+    for file, path in zip(data.card.files, paths, strict=True):
+        verify(path, file)
+    return paths

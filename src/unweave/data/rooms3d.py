@@ -1,0 +1,188 @@
+"""Rooms3D: an object in a coloured room, ray-cast here. A stand-in for 3D Shapes, and not the official set.
+
+It has the six factors of 3D Shapes in the same order and sizes, and ranks them alike by perceived distance, but it is
+another scene: numbers from it compare with nothing published on 3D Shapes. For those, ``unweave data fetch shapes3d``.
+
+What is seen where depends on scale, shape and orientation alone. So each of these 480 views is cast once into four
+layers (how much light reaches the eye from floor, walls and object, and how much of it is white gloss); an image is its
+view's layers, coloured.
+"""
+
+from __future__ import annotations
+
+import colorsys
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from unweave.data.arrays import Bytes, kept
+from unweave.data.factor_data import Card, FactorData, check_image_size
+from unweave.data.files import data_folder
+from unweave.factors import Categorical, Cyclic, FactorSpace
+from unweave.progress import progress
+
+VIEWS = FactorSpace.of(scale=8, shape=Categorical(4), orientation=15)
+SAMPLES = 4  # rays along each side of a pixel
+VERSION = 1  # of the scene below: a kept array of another version is not used
+
+EYE_DISTANCE, EYE_HEIGHT = 5.0, 2.6  # the eye circles the object
+TARGET_HEIGHT = 1.15  # and looks at a point above the floor's middle
+FIELD_OF_VIEW = math.radians(50)
+WALL_DISTANCE = 3.0  # of the two walls behind the object from the middle
+TO_LIGHT = (0.60, 0.65, 0.35)
+AMBIENT, DIFFUSE, GLOSS, SHADOW = 0.60, 0.40, 0.35, 0.72
+
+Hit = tuple[Tensor, Tensor]  # distance along each ray (inf: missed) (V, R), and the outward normal (V, R, 3)
+
+
+class Rooms3D(FactorData):
+    """A cube, cylinder, sphere or capsule on the floor of a room, seen from 15 sides in all colours."""
+
+    name = "rooms3d"
+    card = Card(
+        title="an object in a coloured room; drawn here as a stand-in for 3D Shapes, not the official set",
+        space=FactorSpace.of(
+            floor_hue=Cyclic(10),
+            wall_hue=Cyclic(10),
+            object_hue=Cyclic(10),
+            scale=8,
+            shape=Categorical(4),
+            orientation=15,
+        ),
+        shape=(3, 64, 64),
+        licence="MIT (drawn here)",
+        citation="Unweave's own scene, with the factors of Burgess and Kim, 3D Shapes Dataset, 2018",
+        home="https://github.com/google-deepmind/3d-shapes",
+    )
+
+    def __init__(self, *, size: int = 64) -> None:
+        self.shape = (3, check_image_size(self.name, size), size)
+        path = data_folder(self.name) / f"layers-v{VERSION}-{size}.npy"
+        self._layers = kept(path, (VIEWS.size, 4, size, size), _cast_views)
+        hues = [colorsys.hsv_to_rgb(i / 10, 1, 1) for i in range(10)]
+        self._colours = torch.tensor(hues)  # (10, rgb)
+
+    def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
+        layers = torch.from_numpy(self._layers[VIEWS.index(factors[:, 3:]).numpy()]).flatten(2).float()  # (B, 4, H·W)
+        colours = self._colours[factors[:, :3]].transpose(1, 2)  # (B, rgb, floor | wall | object)
+        images = torch.baddbmm(layers[:, 3:], colours, layers[:, :3])  # (B, rgb, H·W): gloss is white
+        return images.round_().clamp_(max=255).byte().view(-1, *self.shape)
+
+
+def _cast_views(layers: Bytes) -> None:
+    size = layers.shape[-1]
+    with progress("casting rooms3d, once", VIEWS.size) as advance:
+        for shape, hit in enumerate((_hit_cube, _hit_cylinder, _hit_sphere, _hit_capsule)):
+            for orientation in range(15):
+                views = torch.tensor([[scale, shape, orientation] for scale in range(8)])
+                angle = math.radians(-30 + 60 * orientation / 14)
+                cast = _cast(hit, torch.linspace(0.75, 1.25, 8), angle, size)
+                layers[VIEWS.index(views).numpy()] = cast.mul(255).round().clamp(0, 255).byte().numpy()
+                advance(8)
+
+
+def _cast(hit: Callable[[Tensor, Tensor, Tensor], Hit], scale: Tensor, angle: float, size: int) -> Tensor:
+    """The layers (V, 4, size, size) of one shape at every scale (V,), seen from one angle: V views, R rays."""
+    eye, rays = _camera(angle, size * SAMPLES)  # (3,), (R, 3)
+    radius = scale[:, None, None]  # (V, 1, 1)
+    eye, rays = eye.expand(len(scale), 1, 3), rays.expand(len(scale), -1, 3)
+    light = torch.nn.functional.normalize(torch.tensor(TO_LIGHT), dim=0)
+
+    to_object, normal = hit(eye, rays, radius)  # (V, R), (V, R, 3)
+    to_floor = _positive(-eye[..., 1] / rays[..., 1])
+    to_walls = _positive((-WALL_DISTANCE - eye[..., (0, 2)].expand_as(rays[..., :2])) / rays[..., (0, 2)])  # (V, R, 2)
+    to_wall, side = to_walls.min(-1)
+    nearest = torch.stack([to_floor, to_wall, to_object], dim=-1).argmin(-1)  # (V, R)
+
+    floor_point = eye + to_floor.clamp(max=1e3)[..., None] * rays
+    to_blocker, _ = hit(floor_point, light.expand_as(rays), radius)
+    lit = torch.where(to_blocker.isfinite(), SHADOW, 1.0)
+    wall_light = torch.where(side == 0, light[0], light[2])
+    gloss = (2 * (normal @ light)[..., None] * normal - light).mul(-rays).sum(-1).clamp(min=0) ** 24
+    shades = torch.stack(
+        [
+            (AMBIENT + DIFFUSE * light[1]) * lit,
+            AMBIENT + DIFFUSE * wall_light,
+            AMBIENT * 0.8 + DIFFUSE * (normal @ light).clamp(min=0),
+            GLOSS * gloss,
+        ],
+        dim=1,
+    )  # (V, 4, R)
+    seen = torch.nn.functional.one_hot(nearest, 3).movedim(-1, 1)  # (V, 3, R)
+    layers = shades * torch.cat([seen, seen[:, 2:]], dim=1)  # gloss lies on the object
+    return torch.nn.functional.avg_pool2d(layers.view(*layers.shape[:2], size * SAMPLES, -1), SAMPLES)
+
+
+def _camera(angle: float, pixels: int) -> tuple[Tensor, Tensor]:
+    """The eye (3,) and the unit directions (pixels², 3) of its rays, row by row from the top left."""
+    around = math.pi / 4 + angle  # between the two walls
+    eye = torch.tensor([EYE_DISTANCE * math.cos(around), EYE_HEIGHT, EYE_DISTANCE * math.sin(around)])
+    forward = torch.nn.functional.normalize(torch.tensor([0.0, TARGET_HEIGHT, 0.0]) - eye, dim=0)
+    right = torch.nn.functional.normalize(torch.linalg.cross(forward, torch.tensor([0.0, 1.0, 0.0])), dim=0)
+    up = torch.linalg.cross(right, forward)
+    plane = ((torch.arange(pixels) + 0.5) / pixels * 2 - 1) * math.tan(FIELD_OF_VIEW / 2)
+    rays = forward + plane[None, :, None] * right - plane[:, None, None] * up  # (rows, columns, 3)
+    return eye, torch.nn.functional.normalize(rays, dim=-1).view(-1, 3)
+
+
+def _positive(distance: Tensor) -> Tensor:
+    return torch.where(distance > 1e-4, distance, torch.inf)
+
+
+def _nearer(a: Hit, b: Hit) -> Hit:
+    first = a[0] <= b[0]
+    return torch.where(first, a[0], b[0]), torch.where(first[..., None], a[1], b[1])
+
+
+def _hit_ball(eye: Tensor, rays: Tensor, radius: Tensor, height: Tensor) -> Hit:
+    center = torch.cat([torch.zeros_like(height), height, torch.zeros_like(height)], dim=-1)  # (V, 1, 3)
+    offset = eye - center
+    along = (offset * rays).sum(-1)
+    under = along**2 - (offset**2).sum(-1) + radius[..., 0] ** 2
+    distance = _positive(torch.where(under > 0, -along - under.clamp(min=0).sqrt(), torch.inf))
+    return distance, (offset + distance[..., None].clamp(max=1e3) * rays) / radius
+
+
+def _hit_tube(eye: Tensor, rays: Tensor, radius: Tensor, low: Tensor, high: Tensor) -> Hit:
+    """The side of an upright cylinder from ``low`` to ``high``."""
+    flat = torch.tensor([1.0, 0.0, 1.0])
+    across, direction = eye * flat, rays * flat
+    a, b = (direction**2).sum(-1), (across * direction).sum(-1)
+    under = b**2 - a * ((across**2).sum(-1) - radius[..., 0] ** 2)
+    distance = _positive(torch.where(under > 0, (-b - under.clamp(min=0).sqrt()) / a, torch.inf))
+    point = eye + distance[..., None].clamp(max=1e3) * rays
+    inside = (point[..., 1] >= low[..., 0]) & (point[..., 1] <= high[..., 0])
+    return torch.where(inside, distance, torch.inf), point * flat / radius
+
+
+def _hit_sphere(eye: Tensor, rays: Tensor, radius: Tensor) -> Hit:
+    return _hit_ball(eye, rays, radius, radius)
+
+
+def _hit_cylinder(eye: Tensor, rays: Tensor, radius: Tensor) -> Hit:
+    top = 2 * radius
+    side = _hit_tube(eye, rays, radius * 0.9, torch.zeros_like(top), top)
+    distance = _positive((top[..., 0] - eye[..., 1]) / rays[..., 1])
+    point = eye + distance[..., None].clamp(max=1e3) * rays
+    on_lid = point[..., 0] ** 2 + point[..., 2] ** 2 <= (radius[..., 0] * 0.9) ** 2
+    lid = torch.where(on_lid, distance, torch.inf), torch.tensor([0.0, 1.0, 0.0]).expand_as(point)
+    return _nearer(side, lid)
+
+
+def _hit_capsule(eye: Tensor, rays: Tensor, radius: Tensor) -> Hit:
+    thin = radius * 0.62
+    low, high = thin, 2.3 * radius - thin
+    ends = _nearer(_hit_ball(eye, rays, thin, low), _hit_ball(eye, rays, thin, high))
+    return _nearer(_hit_tube(eye, rays, thin, low, high), ends)
+
+
+def _hit_cube(eye: Tensor, rays: Tensor, radius: Tensor) -> Hit:
+    half = radius * 0.85
+    center = torch.cat([torch.zeros_like(half), half, torch.zeros_like(half)], dim=-1)
+    one, other = (center - half - eye) / rays, (center + half - eye) / rays  # (V, R, 3)
+    enter, face = torch.minimum(one, other).max(-1)
+    leave = torch.maximum(one, other).amin(-1)
+    normal = torch.nn.functional.one_hot(face, 3) * -rays.sign()
+    return _positive(torch.where(enter < leave, enter, torch.inf)), normal

@@ -1,0 +1,66 @@
+"""XYSquares: squares on a grid whose places do not overlap, so that pixels know no nearness (Michlo et al. 2023)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from unweave.data.factor_data import Card, FactorData, check_image_size
+from unweave.errors import InputError
+from unweave.factors import FactorSpace
+
+
+def _space(squares: int, grid: int) -> FactorSpace:
+    return FactorSpace.of(**{f"{axis}{i}": grid for i in range(squares) for axis in "xy"})
+
+
+class XYSquares(FactorData):
+    """Squares that take the red, green and blue channel in turn; those that share a channel may cover one another.
+
+    ``grid`` places along each axis, ``spacing`` pixels apart and centred in the image. With the spacing as wide as the
+    square, no two places overlap and every step along a factor is perceived as equally far; a smaller spacing brings
+    the overlap, and the order, back (sec. 5.4).
+    """
+
+    name = "xysquares"
+    card = Card(
+        title="a red, a green and a blue square on a grid whose places do not overlap",
+        space=_space(3, 8),
+        shape=(3, 64, 64),
+        licence="MIT (drawn here)",
+        citation="Michlo, Klein and James, Overlooked Implications of the Reconstruction Loss for VAE Disentanglement, "
+        "IJCAI 2023, sec. 5",
+        home="https://github.com/nmichlo/disent",
+    )
+
+    def __init__(
+        self, *, size: int = 64, squares: int = 3, square: int | None = None, grid: int = 8, spacing: int | None = None
+    ) -> None:
+        """``square`` is the side in pixels, by default an eighth of ``size``; ``spacing`` is by default the side."""
+        self.shape = (3, check_image_size(self.name, size, at_least=8), size)
+        square = size // 8 if square is None else square
+        spacing = square if spacing is None else spacing
+        if min(squares, square, grid, spacing) < 1:
+            raise InputError("xysquares: squares, square, grid and spacing must each be at least 1.")
+        extent = square + (grid - 1) * spacing
+        if extent > size:
+            raise InputError(
+                f"xysquares: {grid} places {spacing} pixels apart need {extent} pixels, the image has {size}."
+            )
+        self._space = _space(squares, grid)
+        corner = (size - extent) // 2 + spacing * torch.arange(grid)[:, None]  # (grid, 1)
+        pixels = torch.arange(size)
+        self._covered = ((pixels >= corner) & (pixels < corner + square)).byte() * 255  # (grid, W)
+
+    @property
+    def space(self) -> FactorSpace:
+        """Two coordinates a square."""
+        return self._space
+
+    def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
+        images = torch.zeros(len(factors), *self.shape, dtype=torch.uint8)
+        covered = self._covered[factors]  # (B, 2 · squares, W)
+        for square in range(factors.shape[1] // 2):
+            columns, rows = covered[:, 2 * square], covered[:, 2 * square + 1]
+            images[:, square % 3] |= rows[:, :, None] & columns[:, None, :]
+        return images

@@ -1,0 +1,303 @@
+"""FactorSpace: a grid of factors of variation, and every way of drawing points from it.
+
+A point is a row of K integers, one value a factor. All draws come from an explicit ``torch.Generator`` and are
+vectorised over points. Shapes: n points, M batches, K factors; ``…`` is any number of leading axes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import torch
+from torch import Tensor
+
+from unweave.errors import InputError, unknown
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One factor of variation with the values 0 … size − 1."""
+
+    size: int
+    kind: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.size, int) or isinstance(self.size, bool) or self.size < 1:
+            raise InputError(f"a factor's size must be a whole number of at least 1, got {self.size!r}.")
+
+
+class Ordered(Factor):
+    """Values on a line: near in number is near in meaning."""
+
+    kind = "ordered"
+
+
+class Cyclic(Factor):
+    """Values on a circle: the last is a neighbour of the first."""
+
+    kind = "cyclic"
+
+
+class Categorical(Factor):
+    """Values without order: two are equal or different, never near."""
+
+    kind = "categorical"
+
+
+class Pairs(NamedTuple):
+    """Points two by two: ``first`` and ``second`` (n, K) differ exactly where ``changed`` (n, K) is true."""
+
+    first: Tensor
+    second: Tensor
+    changed: Tensor
+
+
+class Held(NamedTuple):
+    """Batches of points ``factors`` (M, n, K) that share, within batch m, the value of factor ``axis[m]``."""
+
+    factors: Tensor
+    axis: Tensor
+
+
+@dataclass(frozen=True)
+class FactorSpace:
+    """Every combination of the named factors, in C order: the last factor varies fastest."""
+
+    names: tuple[str, ...]
+    factors: tuple[Factor, ...]
+
+    @classmethod
+    def of(cls, **factors: int | Factor) -> FactorSpace:
+        """The space of the named factors; a bare size means an ordered factor.
+
+        >>> FactorSpace.of(shape=Categorical(3), angle=Cyclic(40), x=32).size
+        3840
+        """
+        return cls(tuple(factors), tuple(f if isinstance(f, Factor) else Ordered(f) for f in factors.values()))
+
+    def __post_init__(self) -> None:
+        if not self.factors:
+            raise InputError("a factor space needs at least one factor.")
+        if len(self.names) != len(self.factors) or len(set(self.names)) != len(self.names):
+            raise InputError(f"each factor needs one name of its own: {len(self.factors)} factors, names {self.names}.")
+
+    def __len__(self) -> int:
+        return len(self.factors)
+
+    def __str__(self) -> str:
+        return " · ".join(f"{name} {factor.size}" for name, factor in zip(self.names, self.factors, strict=True))
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each factor has."""
+        return tuple(factor.size for factor in self.factors)
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """``ordered``, ``cyclic`` or ``categorical``, a factor each."""
+        return tuple(factor.kind for factor in self.factors)
+
+    @cached_property
+    def size(self) -> int:
+        """The number of points."""
+        return math.prod(self.sizes)
+
+    def axis(self, factor: str | int) -> int:
+        """The column of a factor given by name or by column."""
+        if isinstance(factor, str):
+            if factor not in self.names:
+                raise unknown("factor", factor, self.names)
+            return self.names.index(factor)
+        if not -len(self) <= factor < len(self):
+            raise InputError(f"there is no factor {factor}: the space has {len(self)}, {', '.join(self.names)}.")
+        return factor % len(self)
+
+    def check(self, factors: Tensor) -> Tensor:
+        """``factors`` (…, K) as int64, or an error that names the first value that does not exist."""
+        if factors.ndim == 0 or factors.shape[-1] != len(self):
+            raise InputError(
+                f"factors must have {len(self)} columns ({', '.join(self.names)}), got shape {tuple(factors.shape)}."
+            )
+        if factors.is_floating_point() or factors.is_complex() or factors.dtype == torch.bool:
+            raise InputError(f"factors must be integers, got {factors.dtype}.")
+        factors = factors.long()
+        outside = (factors < 0) | (factors >= self._sizes(factors.device))  # (…, K)
+        if outside.any():
+            row = outside.reshape(-1, len(self)).nonzero()[0]  # (2,): point, factor
+            value = int(factors.reshape(-1, len(self))[row[0], row[1]])
+            name, size = self.names[row[1]], self.sizes[row[1]]
+            raise InputError(f"impossible factors: {name} is {value}, but it goes from 0 to {size - 1}.")
+        return factors
+
+    def index(self, factors: Tensor) -> Tensor:
+        """The position (…) on the grid of points (…, K)."""
+        return (self.check(factors) * self._strides(factors.device)).sum(-1)
+
+    def at(self, index: Tensor) -> Tensor:
+        """The points (…, K) at positions ``index`` (…): the inverse of :meth:`index`."""
+        index = index.long()
+        if index.numel() and (int(index.min()) < 0 or int(index.max()) >= self.size):
+            raise InputError(f"positions go from 0 to {self.size - 1}, got {int(index.min())} to {int(index.max())}.")
+        return index[..., None] // self._strides(index.device) % self._sizes(index.device)
+
+    def sample(
+        self,
+        n: int,
+        generator: torch.Generator,
+        *,
+        where: Mapping[str, int | Sequence[int]] | None = None,
+        correlation: Mapping[tuple[str, str], float] | None = None,
+        accept: Callable[[Tensor], Tensor] | None = None,
+    ) -> Tensor:
+        """Draw n points (n, K): uniform, unless something narrows them.
+
+        - ``where={"shape": 0, "x": range(8)}`` draws those factors from the given values only.
+        - ``correlation={("x", "y"): 0.8}`` links ordered factors by a Gaussian copula: every factor alone stays uniform
+          on its values, and the normal scores behind the two have the given correlation.
+        - ``accept``, a function of points (m, K) to booleans (m,), keeps the points it accepts.
+        """
+        if n < 0:
+            raise InputError(f"the number of points must not be negative, got {n}.")
+        choices = self._choices(where or {}, generator.device)
+        links = self._links(correlation or {}, generator.device)
+        if accept is None:
+            return self._draw(n, generator, choices, links)
+        kept: list[Tensor] = []
+        for _ in range(256):
+            points = self._draw(max(n, 1024), generator, choices, links)
+            kept.append(points[accept(points)])
+            if sum(map(len, kept)) >= n:
+                return torch.cat(kept)[:n]
+        drawn, found = 256 * max(n, 1024), sum(map(len, kept))
+        raise InputError(f"accept kept {found} of {drawn} points, too few to reach {n}: narrow the draw with where=.")
+
+    def traverse(self, factors: Tensor, axis: str | int) -> Tensor:
+        """Every value of one factor through each point: (…, K) becomes (…, size, K)."""
+        column = self.axis(axis)
+        line = self.check(factors)[..., None, :].repeat_interleave(self.sizes[column], dim=-2)  # (…, size, K)
+        line[..., column] = torch.arange(self.sizes[column], device=factors.device)
+        return line
+
+    def near(
+        self, center: Tensor, rho: float, n: int, generator: torch.Generator, *, fixed: Iterable[str | int] = ()
+    ) -> Tensor:
+        """Draw n points in the neighbourhood of each centre: (…, K) becomes (…, n, K). Rhodes & Lee 2021, sec. 5.3.
+
+        Every factor is uniform within ⌊ρ·size⌋ steps of the centre's value: clipped at the ends of an ordered factor,
+        wrapped around a cyclic one. Categorical factors and those named ``fixed`` keep the centre's value.
+        """
+        if not 0 <= rho <= 1:
+            raise InputError(f"rho is a fraction of each factor's range, from 0 to 1, got {rho}.")
+        still = {self.axis(factor) for factor in fixed} | {
+            k for k, kind in enumerate(self.kinds) if kind == "categorical"
+        }
+        # 0.29 · 100 is 28.999…: a hair's breadth keeps whole radii whole
+        steps = [0 if k in still else math.floor(rho * size + 1e-9) for k, size in enumerate(self.sizes)]
+        radius = torch.tensor(steps, device=generator.device)  # (K,)
+        sizes = self._sizes(generator.device)
+        center = self.check(center).to(generator.device)[..., None, :]  # (…, 1, K)
+        wraps = torch.tensor([kind == "cyclic" for kind in self.kinds], device=generator.device)
+        low = torch.where(wraps, center - radius, (center - radius).clamp(min=0))
+        high = torch.where(wraps, center + radius, torch.minimum(center + radius, sizes - 1))
+        width = torch.minimum(high - low + 1, sizes)  # a circle is not gone round twice
+        return (low + _below(width.expand(*center.shape[:-2], n, len(self)), generator)) % sizes
+
+    def pairs(self, n: int, changed: int | tuple[int, int] | None, generator: torch.Generator) -> Pairs:
+        """Draw n pairs of points that differ in exactly ``changed`` factors, and there for certain.
+
+        ``changed`` is a number, a range ``(low, high)`` drawn from uniformly, both ends included, or None for 1 … K.
+        The factors that change are a uniform choice; a new value is uniform on the other values.
+        """
+        sizes = self._sizes(generator.device)
+        changeable = sizes > 1  # (K,)
+        most = int(changeable.sum())
+        low, high = (1, most) if changed is None else (changed, changed) if isinstance(changed, int) else changed
+        if not 0 <= low <= high <= most or most == 0:
+            raise InputError(f"changed={changed}: between 0 and {most} factors of this space can change.")
+        first = self._draw(n, generator, {}, None)
+        count = torch.randint(low, high + 1, (n, 1), generator=generator, device=generator.device)
+        order = torch.rand(n, len(self), generator=generator, device=generator.device, dtype=torch.float64)
+        rank = order.masked_fill(~changeable, 2.0).argsort(-1).argsort(-1)  # (n, K), factors that cannot change last
+        mask = rank < count
+        step = 1 + _below((sizes - 1).clamp(min=1).expand(n, len(self)), generator)
+        return Pairs(first, torch.where(mask, (first + step) % sizes, first), mask)
+
+    def held(self, batches: int, n: int, generator: torch.Generator, *, axis: str | int | None = None) -> Held:
+        """Draw batches of n points that share the value of one factor: a given one, or a uniform choice a batch."""
+        if axis is None:
+            axes = torch.randint(len(self), (batches,), generator=generator, device=generator.device)
+        else:
+            axes = torch.full((batches,), self.axis(axis), device=generator.device)
+        factors = self._draw(batches * n, generator, {}, None).view(batches, n, len(self))
+        shared = self._draw(batches, generator, {}, None)[:, None].expand_as(factors)  # (M, n, K)
+        column = axes[:, None, None].expand(batches, n, 1)
+        return Held(factors.scatter(2, column, shared.gather(2, column)), axes)
+
+    def _sizes(self, device: torch.device) -> Tensor:
+        return torch.tensor(self.sizes, device=device)
+
+    def _strides(self, device: torch.device) -> Tensor:
+        if self.size > 2**63:
+            raise InputError(f"a grid of {self.size:.3g} points has no 64-bit positions: address it by factors.")
+        return torch.tensor([math.prod(self.sizes[k + 1 :]) for k in range(len(self))], device=device)
+
+    def _draw(
+        self, n: int, generator: torch.Generator, choices: Mapping[int, Tensor], links: tuple[list[int], Tensor] | None
+    ) -> Tensor:
+        counts = [len(choices[k]) if k in choices else size for k, size in enumerate(self.sizes)]
+        limits = torch.tensor(counts, device=generator.device)  # (K,)
+        factors = _below(limits.expand(n, len(self)), generator)
+        if links is not None:
+            columns, root = links
+            normal = torch.randn(n, len(columns), generator=generator, device=generator.device, dtype=torch.float64)
+            uniform = torch.special.ndtr(normal @ root.T)  # (n, linked factors)
+            ranks = (uniform * limits[columns]).long()
+            factors[:, columns] = torch.minimum(ranks, limits[columns] - 1)
+        for column, values in choices.items():
+            factors[:, column] = values[factors[:, column]]
+        return factors
+
+    def _choices(self, where: Mapping[str, int | Sequence[int]], device: torch.device) -> dict[int, Tensor]:
+        choices = {}
+        for name, values in where.items():
+            column, size = self.axis(name), self.sizes[self.axis(name)]
+            allowed = sorted({values} if isinstance(values, int) else set(values))
+            if not allowed or allowed[0] < 0 or allowed[-1] >= size:
+                raise InputError(f"where: {name} goes from 0 to {size - 1}, and {values!r} leaves it no such value.")
+            choices[column] = torch.tensor(allowed, device=device)
+        return choices
+
+    def _links(
+        self, correlation: Mapping[tuple[str, str], float], device: torch.device
+    ) -> tuple[list[int], Tensor] | None:
+        """The linked columns and the Cholesky root of their correlation matrix."""
+        if not correlation:
+            return None
+        columns = sorted({self.axis(name) for pair in correlation for name in pair})
+        for column in columns:
+            if self.kinds[column] != "ordered":
+                raise InputError(
+                    f"correlation: {self.names[column]} is {self.kinds[column]}; only ordered factors can be linked."
+                )
+        matrix = torch.eye(len(columns), dtype=torch.float64, device=device)
+        for (a, b), strength in correlation.items():
+            i, j = columns.index(self.axis(a)), columns.index(self.axis(b))
+            if i == j or not -1 < strength < 1:
+                raise InputError(f"correlation: {a} and {b} must be two factors and {strength} lie between -1 and 1.")
+            matrix[i, j] = matrix[j, i] = strength
+        root, failed = torch.linalg.cholesky_ex(matrix)
+        if failed:
+            raise InputError(
+                "correlation: no joint distribution has these pairwise correlations, with none between other factors."
+            )
+        return columns, root
+
+
+def _below(limits: Tensor, generator: torch.Generator) -> Tensor:
+    """A uniform integer from 0 to limit − 1 for every entry; the bias of the remainder is below limit / 2⁶³."""
+    bits = torch.randint(2**63 - 1, limits.shape, generator=generator, device=generator.device)
+    return bits % limits

@@ -1,0 +1,60 @@
+"""A small web server for tests of downloads: it can break off, forget ranges, and change what it serves."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass
+class Site:
+    """What is served, and how badly."""
+
+    content: bytes
+    etag: str | None = None
+    ranges: bool = True
+    cut_after: int | None = None  # bytes sent in a response before the connection drops
+    status: int | None = None
+    content_type: str = "application/octet-stream"
+    url: str = ""
+    requests: list[dict[str, str]] = field(default_factory=list)  # headers seen
+
+
+@contextmanager
+def serve(site: Site) -> Iterator[Site]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            headers = {key.lower(): value for key, value in self.headers.items()}
+            site.requests.append(headers)
+            start, status = 0, 200
+            wanted = headers.get("range", "")
+            same = headers.get("if-range", site.etag) == site.etag
+            if site.ranges and wanted and same:
+                start, status = int(wanted.removeprefix("bytes=").removesuffix("-")), 206
+                if start >= len(site.content):
+                    status = 416
+            body = b"" if status == 416 else site.content[start:]
+            self.send_response(site.status or status)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Content-Type", site.content_type)
+            if site.etag:
+                self.send_header("ETag", site.etag)
+            self.end_headers()
+            self.wfile.write(body[: site.cut_after])
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    site.url = f"http://127.0.0.1:{server.server_port}/file.bin"
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

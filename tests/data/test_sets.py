@@ -1,0 +1,110 @@
+"""What every data set promises, in one table; a set that is missing from it fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import unweave
+from unweave.data import SETS, FactorData, fetch_set, options_of
+from unweave.errors import InputError
+
+DRAWN = ["dsprites", "color_dsprites", "noisy_dsprites", "scream_dsprites", "three_dots", "xysquares", "rooms3d"]
+FROM_FILES = [
+    "natural",
+    "shapes3d",
+    "cars3d",
+    "smallnorb",
+    "mpi3d_toy",
+    "mpi3d_realistic",
+    "mpi3d_real",
+    "mpi3d_real_complex",
+    "mpi3d_multi",
+    "falcor3d",
+    "isaac3d",
+]
+
+
+def test_the_table_has_every_set() -> None:
+    assert sorted(DRAWN + FROM_FILES) == sorted(SETS)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_card_says_what_one_must_know(name: str) -> None:
+    data = SETS[name]
+    assert data.name == name
+    card = data.card
+    assert all([card.title, card.licence, card.citation, card.home.startswith("http")])
+    assert "size" in options_of(data.__init__)
+    assert bool(card.files) == (name in FROM_FILES or name == "dsprites")
+    for file in card.files:
+        assert file.url.startswith("http")
+        if file.checksum:
+            algorithm, _, digest = file.checksum.partition(":")
+            assert len(digest) == {"md5": 32, "sha256": 64, "git": 40}[algorithm]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_drawn_sets_keep_the_contract(name: str, generator: torch.Generator) -> None:
+    data = unweave.load(name)
+    assert isinstance(data, FactorData)
+    assert data.shape == data.card.shape
+    batch = data.sample(9, generator)
+    assert batch.factors is not None
+    assert batch.images.dtype == torch.uint8
+    assert batch.images.shape == (9, *data.shape)
+    assert batch.images.is_contiguous()
+    chance = [torch.Generator().manual_seed(4) for _ in range(3)]
+    first = data.images(batch.factors, chance[0])
+    assert torch.equal(first, data.images(batch.factors, chance[1]))
+    assert torch.equal(first, data.rows(data.space.index(batch.factors), chance[2]))
+    assert data.images(batch.factors[:0], generator).shape == (0, *data.shape)
+    assert str(data.space) in repr(data)
+    small = unweave.load(name, size=32)
+    assert small.sample(2, generator).images.shape == (2, data.shape[0], 32, 32)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_factors_show_in_the_image(name: str) -> None:
+    data = unweave.load(name)
+    point = torch.tensor([size // 3 for size in data.space.sizes])
+    for axis, size in enumerate(data.space.sizes):
+        ends = data.space.traverse(point, axis)[[0, size // 2]]
+        one, other = (data.images(row[None], torch.Generator().manual_seed(0)) for row in ends)
+        assert not torch.equal(one, other)
+
+
+def test_samples_can_be_narrowed(generator: torch.Generator) -> None:
+    batch = unweave.load("dsprites").sample(500, generator, where={"shape": [0, 2]}, correlation={("x", "y"): 0.9})
+    assert batch.factors is not None
+    assert set(batch.factors[:, 0].tolist()) == {0, 2}
+    assert torch.corrcoef(batch.factors[:, 3:].double().T)[0, 1] > 0.8
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: unweave.load("dsprits"), "unknown data set 'dsprits': did you mean 'dsprites'"),
+        (lambda: unweave.load("imagenet"), "there are cars3d, color_dsprites"),
+        (lambda: unweave.load("rooms3d", sise=3), "unknown option of rooms3d 'sise': did you mean 'size'"),
+        (lambda: unweave.load("rooms3d", size=0), "size must be a whole number"),
+        (lambda: unweave.load("xysquares").images(torch.tensor([[8, 0, 0, 0, 0, 0]])), "impossible factors: x0 is 8"),
+        (lambda: unweave.load("xysquares").images(torch.zeros(6, dtype=torch.int64)), r"factors must be \(B, K\)"),
+        (lambda: unweave.load("xysquares").rows(torch.tensor([8**6])), "positions go from 0 to 262143"),
+        (lambda: unweave.load("xysquares").rows(torch.tensor([0.5])), "positions must be integers"),
+        (lambda: fetch_set("dsprits"), "did you mean 'dsprites'"),
+    ],
+)
+def test_impossible_requests_are_a_sentence(call: object, message: str) -> None:
+    assert callable(call)
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_a_folder_named_without_a_slash_is_hinted_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "photos").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"write '\./photos'"):
+        unweave.load("photos")

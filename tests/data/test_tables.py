@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from unweave.data.tables import Table, read_csv
+from unweave.errors import InputError
+
+
+def test_numbers_are_ordered_and_words_are_categories() -> None:
+    columns = {"x": [5, -1, 5, 5], "shape": ["disc", "box", "box", "box"], "scale": [0.5, 1, 0.5, 0.5]}
+    table = Table.of({name: np.array(column) for name, column in columns.items()})
+    assert table.space is not None
+    assert table.space.names == ("x", "shape", "scale")
+    assert table.space.kinds == ("ordered", "categorical", "ordered")
+    assert table.codes.tolist() == [[1, 1, 0], [0, 0, 1], [1, 0, 0], [1, 0, 0]]
+
+
+def test_kinds_can_be_told() -> None:
+    table = Table.of({"angle": np.arange(4), "id": np.arange(4)}, {"angle": "cyclic", "id": "categorical"})
+    assert table.space is not None
+    assert table.space.kinds == ("cyclic", "categorical")
+
+
+def test_many_fractions_are_continuous_and_kept_as_they_are() -> None:
+    values = np.random.default_rng(0).normal(size=100)
+    table = Table.of({"angle": values, "n": np.arange(100) % 3})
+    assert table.space is None
+    assert "angle is continuous, with 100 distinct values" in table.why_no_grid
+    assert table.codes.dtype == torch.float64
+    assert np.array_equal(table.codes.numpy(), np.stack([values, np.arange(100) % 3], axis=1))
+
+
+def csv(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "factors.csv"
+    path.write_text(text)
+    return path
+
+
+def test_a_csv_is_put_in_the_pictures_order(tmp_path: Path) -> None:
+    path = csv(tmp_path, "x,file,shape\n2,b.png,disc\n7,a.png,box\n\n")
+    table = read_csv(path, [Path("in/a.png"), Path("in/b.png")], None)
+    assert table.space is not None
+    assert table.space.names == ("x", "shape")
+    assert table.codes.tolist() == [[1, 0], [0, 1]]
+
+
+def test_continuous_csv_columns_keep_their_values(tmp_path: Path) -> None:
+    table = read_csv(csv(tmp_path, "a,b\n" + "\n".join(f"{i / 7},{i % 2}" for i in range(50))), None, None)
+    assert table.space is None
+    assert table.codes[3].tolist() == [3 / 7, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no rows of factors"),
+        ("x,y\n", "no rows of factors"),
+        ("x,y\n1,2\n3\n", "line 3 has another number of columns"),
+        ("x,x\n1,2\n", "same name"),
+        ("x,y\n1,\n", "factor y has empty entries"),
+        ("x,y\n1,nan\n", "factor y has NaN"),
+        ("file,x\na.png,1\n", r"has no row for b\.png"),
+        ("file,x\na.png,1\nb.png,1\nc.png,2\n", r"a missing picture, c\.png"),
+        ("file,x\na.png,1\na.png,1\n", "names a picture twice"),
+        ("file\na.png\nb.png\n", "no columns"),
+    ],
+)
+def test_a_broken_csv_is_a_sentence(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_csv(csv(tmp_path, text), [Path("a.png"), Path("b.png")], None)
+
+
+def test_what_cannot_be_a_factor_is_a_sentence() -> None:
+    with pytest.raises(InputError, match="did you mean 'angle'"):
+        Table.of({"angle": np.arange(3)}, {"angel": "cyclic"})
+    with pytest.raises(InputError, match="unknown kind 'circular'"):
+        Table.of({"angle": np.arange(3)}, {"angle": "circular"})
+    with pytest.raises(InputError, match="numbers or words"):
+        Table.of({"z": np.array([1j, 2j])})
+    with pytest.raises(InputError, match="code the words as numbers"):
+        Table.of({"v": np.random.default_rng(0).normal(size=9), "w": np.array(list("abcabcabc"))})

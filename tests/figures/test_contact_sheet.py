@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import torch
+from PIL import Image
+
+import unweave
+from unweave.figures import draw_contact_sheet, make_sheet
+
+
+def test_a_sheet_has_random_images_and_a_traversal_a_factor(generator: torch.Generator) -> None:
+    data = unweave.load("dsprites")
+    sheet = make_sheet(data, generator, columns=8)
+    assert [label for label, _ in sheet.rows] == ["random", "", *data.space.names]
+    assert [len(images) for _, images in sheet.rows] == [8, 8, 3, 6, 8, 8, 8]
+    places = sheet.rows[5][1].float().mean((1, 2)).argmax(1)  # brightest column along the x traversal
+    assert (places.diff() > 0).all()
+
+
+def test_images_without_factors_get_random_rows_only(generator: torch.Generator) -> None:
+    sheet = make_sheet(unweave.load(torch.zeros(3, 8, 8, dtype=torch.uint8)), generator)
+    assert [label for label, _ in sheet.rows] == ["random", ""]
+
+
+def test_the_drawing_shows_the_images(generator: torch.Generator) -> None:
+    colours = torch.zeros(4, 3, 16, 16, dtype=torch.uint8)
+    colours[0, 0], colours[1, 1], colours[2, 2] = 255, 255, 255
+    data = unweave.load(colours, factors=torch.arange(4), names=["colour"])
+    stream = io.BytesIO()
+    draw_contact_sheet(make_sheet(data, generator)).savefig(stream)
+    pixels = np.array(Image.open(stream).convert("RGB")).reshape(-1, 3)
+    for colour in ([255, 0, 0], [0, 255, 0], [0, 0, 255], [0, 0, 0], [255, 255, 255]):
+        assert (pixels == colour).all(1).sum() > 1000

@@ -1,0 +1,51 @@
+"""What holds for the package as a whole: documented, typed, and true to its own pages."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unweave
+
+ROOT = Path(__file__).parents[1]
+MODULES = ["unweave", *(m.name for m in pkgutil.walk_packages(unweave.__path__, "unweave."))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_and_public_name_is_documented(name: str) -> None:
+    module = importlib.import_module(name)
+    assert module.__doc__
+    for public, thing in vars(module).items():
+        if not public.startswith("_") and getattr(thing, "__module__", None) == name and callable(thing):
+            assert thing.__doc__, f"{name}.{public} has no docstring"
+
+
+def test_tests_mirror_the_source() -> None:
+    for path in (ROOT / "src" / "unweave").rglob("*.py"):
+        relative = path.relative_to(ROOT / "src" / "unweave")
+        shared = {"__init__.py", "factor_data.py"}  # their promises are tested in test_sets.py, for every set
+        if relative.name not in shared:
+            assert (ROOT / "tests" / relative.with_name(f"test_{relative.name}")).exists(), f"{relative} has no test"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_python_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, str(page), "exec"), names)
+
+
+def test_importing_is_light() -> None:
+    """Extras and slow imports wait until they are needed."""
+    script = "import sys, unweave, unweave.cli; print([m for m in ('matplotlib', 'h5py', 'scipy') if m in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"

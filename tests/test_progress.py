@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from unweave.progress import progress
+
+
+def test_a_bar_shows_the_task_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress("drawing", 10) as advance:
+        advance(10)
+    shown = capsys.readouterr()
+    assert "drawing" in shown.err
+    assert "10/10" in shown.err
+    assert shown.out == ""
+
+
+def test_nothing_is_written_where_nobody_looks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    with progress("drawing", 10, unit="bytes") as advance:
+        advance(10)
+    assert capsys.readouterr() == ("", "")
