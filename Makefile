@@ -4,7 +4,7 @@ READY := .venv/ready
 
 .PHONY: demo test test-slow check format bench pictures clean
 
-# A tour of the data stage: every command below can be typed as it stands.
+# A tour of the data and of the metrics: every command below can be typed as it stands.
 demo: $(READY)
 	$(BIN)/unweave data list
 	$(BIN)/unweave data show dsprites --out demo/dsprites.png
@@ -14,6 +14,7 @@ demo: $(READY)
 	$(BIN)/unweave data distances dsprites --out demo/dsprites-distances.png
 	$(BIN)/unweave data distances xysquares --out demo/xysquares-distances.png
 	$(BIN)/unweave data distances xysquares --set spacing=2 --out demo/xysquares-spacing-2-distances.png
+	$(BIN)/python examples/score_an_encoder.py
 	@echo 'The two tables are Table A1 of Michlo et al. 2023: dSprites as published, XYSquares 0.0104 a factor and 0.0308.'
 	@echo 'The contact sheets and the distance matrices are in demo/.'
 
@@ -35,6 +36,7 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/data.py
+	$(BIN)/python benchmarks/metrics.py
 
 pictures: $(READY)
 	$(BIN)/python docs/pictures.py

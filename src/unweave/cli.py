@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,8 +16,10 @@ from rich.table import Table
 import unweave
 from unweave.data import SETS, Card, data_folder, fetch_set, load, options_of, set_named
 from unweave.data import distances as perceived
-from unweave.errors import InputError, MissingExtra, Unavailable
+from unweave.data.tables import read_matrix
+from unweave.errors import InputError, MissingExtra, Unavailable, unknown
 from unweave.figures import draw_contact_sheet, draw_distance_matrices, make_sheet
+from unweave.metrics import METRICS, score_codes
 
 app = typer.Typer(
     help="Learn, measure and show the factors of variation in data.",
@@ -30,8 +33,19 @@ data_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+metrics_app = typer.Typer(
+    help="Metrics: list them, and show what one asks.", no_args_is_help=True, rich_markup_mode=None
+)
 app.add_typer(data_app, name="data")
+app.add_typer(metrics_app, name="metrics")
 console = Console()
+
+NEEDS = {
+    "labels": "codes and factors",
+    "codes": "codes",
+    "intervention": "an encoder and data to intervene on",
+    "other": "see its page",
+}
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A data set's name, or the path of your own images.")]
 Out = Annotated[Path | None, typer.Option(help="Where to write the picture.", show_default="NAME….png")]
@@ -123,6 +137,58 @@ def distances(
     console.print(constants)
     title = f"{data.name}, {loss}, mean of {traversals} traversals"
     _save(draw_distance_matrices(matrices, title=title), out or Path(f"{_stem(name)}-distances.png"))
+
+
+@app.command()
+def score(
+    codes: Annotated[Path, typer.Option(help="Codes (N, D), an .npy or .csv file.")],
+    factors: Annotated[Path | None, typer.Option(help="Factors (N, K), an .npy or .csv file.")] = None,
+    metrics: Annotated[list[str] | None, typer.Option("--metric", help="A metric; can be repeated.")] = None,
+    seed: Seed = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Score codes against factors, all metrics that need no more."""
+    labels = None if factors is None else read_matrix(factors)
+    scores = score_codes(read_matrix(codes), labels, metrics=metrics or "all", seed=seed)
+    if as_json:
+        console.print(scores.to_json(), soft_wrap=True, markup=False, highlight=False)
+        return
+    table = Table("metric", "score", "better", "range", box=None, pad_edge=False)
+    for name, value in scores.table.items():
+        metric = METRICS[name.partition(".")[0]]
+        table.add_row(name, f"{value:.4f}", metric.best, metric.range)
+    console.print(table)
+
+
+@metrics_app.command("list")
+def list_metrics() -> None:
+    """List every metric: what it asks, and what it needs."""
+    table = Table("name", "asks", "needs", "better", box=None, pad_edge=False)
+    for name, metric in METRICS.items():
+        table.add_row(
+            name, metric.question, NEEDS[metric.needs] + (", only by name" if metric.costly else ""), metric.best
+        )
+    console.print(table)
+
+
+@metrics_app.command("show")
+def show_metric(name: Annotated[str, typer.Argument(metavar="NAME", help="A metric's name.")]) -> None:
+    """Describe a metric: its formula, range, needs, published settings and weakness."""
+    if name not in METRICS:
+        raise unknown("metric", name, METRICS)
+    metric = METRICS[name]
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_row(name, metric.question)
+    table.add_row("range", f"{metric.range}; {metric.best} is better" if metric.best != "neither" else metric.range)
+    table.add_row("needs", NEEDS[metric.needs])
+    table.add_row("factors", "classes or continuous" if metric.continuous else "classes")
+    for who, how in metric.variants.items():
+        table.add_row("published", f"{who}: {how}")
+    table.add_row("weakness", metric.weakness)
+    table.add_row("call", f"unweave.metrics.{name}{inspect.signature(metric.function)}")
+    console.print(table)
+    console.print()
+    console.print(inspect.getdoc(metric.function) or "", soft_wrap=True, markup=False, highlight=False)
 
 
 def _origin(name: str, card: Card) -> str:

@@ -226,10 +226,15 @@ class FactorSpace:
         step = 1 + _below((sizes - 1).clamp(min=1).expand(n, len(self)), generator)
         return Pairs(first, torch.where(mask, (first + step) % sizes, first), mask)
 
-    def held(self, batches: int, n: int, generator: torch.Generator, *, axis: str | int | None = None) -> Held:
-        """Draw batches of n points that share the value of one factor: a given one, or a uniform choice a batch."""
+    def held(self, batches: int, n: int, generator: torch.Generator, *, axis: str | int | Tensor | None = None) -> Held:
+        """Draw batches of n points that share the value of one factor.
+
+        ``axis`` is that factor, or one for each batch (M,); by default a uniform choice a batch.
+        """
         if axis is None:
             axes = torch.randint(len(self), (batches,), generator=generator, device=generator.device)
+        elif isinstance(axis, Tensor):
+            axes = axis.to(generator.device)
         else:
             axes = torch.full((batches,), self.axis(axis), device=generator.device)
         factors = self._draw(batches * n, generator, {}, None).view(batches, n, len(self))

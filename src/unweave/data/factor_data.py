@@ -48,6 +48,11 @@ class FactorData:
         return self.card.space is not None
 
     @property
+    def can_intervene(self) -> bool:
+        """Whether there is an image of every point of the grid."""
+        return self.has_factors
+
+    @property
     def space(self) -> FactorSpace:
         """The grid of factors; an error where the factors are not known."""
         if self.card.space is None:

@@ -69,6 +69,11 @@ class OwnImages(FactorData):
         return super().space
 
     @property
+    def can_intervene(self) -> bool:
+        """Whether the table fills its grid."""
+        return self.has_factors and len(torch.unique(self._cells)) == self.space.size
+
+    @property
     def size(self) -> int:
         """How many images there are."""
         return len(self._images)

@@ -113,3 +113,26 @@ def _numbers_or_words(name: str, column: NDArray[Any]) -> NDArray[Any]:
     if column.dtype.kind not in "iufUSb":
         raise InputError(f"factor {name} must be numbers or words, got {column.dtype}.")
     return column
+
+
+def read_matrix(path: Path) -> NDArray[Any]:
+    """A matrix from an .npy file, or from a .csv file of rows, with a header or without."""
+    if not path.exists():
+        raise InputError(f"there is no file {path}.")
+    if path.suffix == ".npy":
+        try:
+            return np.asarray(np.load(path, allow_pickle=False))
+        except (ValueError, OSError, EOFError) as error:
+            raise InputError(f"{path} cannot be read: {error}") from error
+    if path.suffix != ".csv":
+        raise InputError(f"{path} is neither an .npy nor a .csv file.")
+    with path.open(newline="", encoding="utf-8-sig") as stream:
+        rows = [row for row in csv.reader(stream) if row]
+    if not rows or len({len(row) for row in rows}) != 1:
+        raise InputError(f"{path} has no rows, or rows of different lengths.")
+    for first in (0, 1):  # a header is a first row that is not numbers where all others are
+        try:
+            return np.array(rows[first:], dtype=np.float64)
+        except ValueError:
+            continue
+    return np.array(rows[1:], dtype=str)

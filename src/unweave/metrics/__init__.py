@@ -1,0 +1,63 @@
+"""Metrics: plain functions of codes and factors, and the plan that encodes once and feeds them all."""
+
+from unweave.metrics.beta_vae import beta_vae_score
+from unweave.metrics.catalogue import METRICS, Metric
+from unweave.metrics.dci import dci
+from unweave.metrics.dcimig import dcimig
+from unweave.metrics.distances import distance_agreement
+from unweave.metrics.downstream import downstream
+from unweave.metrics.explicitness import explicitness
+from unweave.metrics.factor_vae import factor_vae_score
+from unweave.metrics.fairness import fairness
+from unweave.metrics.infomec import infomec
+from unweave.metrics.irs import irs
+from unweave.metrics.jemmig import jemmig
+from unweave.metrics.local import local, local_mig, local_modularity
+from unweave.metrics.mcc import mcc
+from unweave.metrics.mig import mig
+from unweave.metrics.mig_sup import mig_sup
+from unweave.metrics.modularity import modularity
+from unweave.metrics.mutual_information import mutual_information
+from unweave.metrics.plan import Scores, score, score_codes
+from unweave.metrics.posterior import active_units, elbo, kl_per_latent
+from unweave.metrics.reconstruction import psnr, reconstruction_error
+from unweave.metrics.sap import sap
+from unweave.metrics.total_correlation import total_correlation
+from unweave.metrics.udr import udr
+from unweave.metrics.wasserstein_correlation import wasserstein_correlation
+
+__all__ = [
+    "METRICS",
+    "Metric",
+    "Scores",
+    "active_units",
+    "beta_vae_score",
+    "dci",
+    "dcimig",
+    "distance_agreement",
+    "downstream",
+    "elbo",
+    "explicitness",
+    "factor_vae_score",
+    "fairness",
+    "infomec",
+    "irs",
+    "jemmig",
+    "kl_per_latent",
+    "local",
+    "local_mig",
+    "local_modularity",
+    "mcc",
+    "mig",
+    "mig_sup",
+    "modularity",
+    "mutual_information",
+    "psnr",
+    "reconstruction_error",
+    "sap",
+    "score",
+    "score_codes",
+    "total_correlation",
+    "udr",
+    "wasserstein_correlation",
+]

@@ -1,0 +1,64 @@
+"""The BetaVAE score: can a linear classifier tell which factor pairs of images have in common?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from unweave.factors import FactorSpace
+from unweave.metrics.fitting import each_factor, logistic_regression
+from unweave.metrics.inputs import Floats, Integers
+from unweave.metrics.interventions import (
+    Represent,
+    batches_of,
+    check_positive,
+    codes_of,
+    random_axes,
+    torch_generator,
+    varying_axes,
+)
+
+
+@dataclass(frozen=True)
+class BetaVAEScore:
+    """Accuracy on votes that the classifier has not seen, and on those it was fitted to."""
+
+    score: float
+    train: float
+
+
+def beta_vae_score(
+    represent: Represent, space: FactorSpace, *, train: int = 10_000, test: int = 5_000, batch: int = 64, seed: int = 0
+) -> BetaVAEScore:
+    """Accuracy of naming the factor that pairs share, from their mean absolute difference (Higgins et al. 2017).
+
+    One point of ``train`` and ``test`` is a batch of pairs that agree in one factor, drawn at random; the classifier is
+    scikit-learn's default logistic regression, as in Locatello et al. 2019. Chance is one over the number of factors.
+    Factors with one value are never drawn: nothing tells them from the rest.
+    """
+    check_positive("beta_vae_score", train=train, test=test, batch=batch)
+    axes = varying_axes("beta_vae_score", space)
+    generator = torch_generator(seed)
+    (x, y), (x_test, y_test) = (_votes(represent, space, axes, n, batch, generator) for n in (train, test))
+    if len(np.unique(y)) < 2:
+        return BetaVAEScore(float(np.mean(y_test == y[0])), 1.0)
+    (model,) = each_factor(lambda _: logistic_regression(x, y), [0])
+    return BetaVAEScore(float(model.score(x_test, y_test)), float(model.score(x, y)))
+
+
+def _votes(
+    represent: Represent, space: FactorSpace, axes: torch.Tensor, votes: int, batch: int, generator: torch.Generator
+) -> tuple[Floats, Integers]:
+    """Mean absolute differences (votes, D) and the shared factor (votes,)."""
+    features, labels = [], []
+    for some in batches_of(votes, 2 * batch):
+        axis = random_axes(axes, some, generator)
+        # a pair is a batch of two that share the factor
+        pairs = space.held(some * batch, 2, generator, axis=axis.repeat_interleave(batch)).factors
+        codes = codes_of("beta_vae_score", represent, pairs)  # (votes · batch, 2, D)
+        difference = np.abs(codes[:, 0] - codes[:, 1]).reshape(some, batch, -1)
+        features.append(difference.mean(1))
+        labels.append(axis.numpy())
+    return np.concatenate(features), np.concatenate(labels)

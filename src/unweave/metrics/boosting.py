@@ -1,0 +1,114 @@
+"""Gradient boosting as scikit-learn defines it, with trees grown by LightGBM: the same scores at many times the speed.
+
+LightGBM is given the residuals and a constant curvature, so that a split's gain is the fall in squared error, scikit-
+learn's criterion; the values of the leaves, and so the scores that the next residuals come from, are computed here by
+scikit-learn's Newton step. Two things remain: thresholds lie between ``BINS`` quantiles instead of between any two
+samples, and equal splits go to a random feature a round instead of a random feature a node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unweave.metrics.inputs import Floats, Integers
+
+ROUNDS, DEPTH, RATE = 100, 3, 0.1  # scikit-learn's defaults
+LEAVES = 2**DEPTH
+BINS = 3072  # with fewer, scores leave scikit-learn's by more than 0.02 on samples of thousands
+ORDERS = 4  # of the features, taken in turn: LightGBM gives a tie to the first
+
+
+@dataclass(frozen=True, eq=False)
+class Boosted:
+    """Importance (D,) of the features, summing to 1 (or 0 where nothing was split), and predicted classes."""
+
+    importance: Floats
+    train: Integers
+    test: Integers
+
+
+def boost(codes: Floats, classes: Integers, test: Floats, *, seed: int) -> Boosted:
+    """Fit classes (N,) to codes (N, D), predict them and those of the test codes."""
+    seen, classes = np.unique(classes, return_inverse=True)
+    if not np.ptp(codes, axis=0).any():  # nothing to split, and LightGBM refuses to try
+        commonest = seen[np.bincount(classes).argmax()]
+        return Boosted(np.zeros(codes.shape[1]), np.full(len(codes), commonest), np.full(len(test), commonest))
+    orders = [np.random.default_rng((seed, order)).permutation(codes.shape[1]) for order in range(ORDERS)]
+    outputs = 1 if len(seen) == 2 else len(seen)
+    boosters = [_booster(codes[:, order], outputs) for order in orders]
+    samples = [(codes[:, order].copy(), test[:, order].copy()) for order in orders]
+    target = classes[:, None] == (np.arange(outputs) if outputs > 1 else 1)  # (N, outputs)
+    share = np.bincount(classes) / len(classes)
+    start = np.log(share) if outputs > 1 else np.log(share[1:] / share[:1])
+    scores, test_scores = np.tile(start, (len(codes), 1)), np.tile(start, (len(test), 1))
+    curvature = np.ones(target.shape, np.float32)
+    for turn in range(ROUNDS):
+        booster, (x, x_test) = boosters[turn % ORDERS], samples[turn % ORDERS]
+        residual = target - (_softmax(scores) if outputs > 1 else 1 / (1 + np.exp(-scores)))
+        booster.update(fobj=_gradient(residual, curvature))
+        leaf = _leaves(booster, x, outputs)
+        value = RATE * _newton(leaf, residual, len(seen))
+        scores += value[leaf]
+        test_scores += value[_leaves(booster, x_test, outputs)]
+    importance = np.zeros(codes.shape[1])
+    for booster, order in zip(boosters, orders, strict=True):
+        importance[order] += booster.feature_importance("gain")
+    total = importance.sum()
+    guess, test_guess = (s.argmax(1) if outputs > 1 else (s[:, 0] > 0).astype(int) for s in (scores, test_scores))
+    return Boosted(importance / total if total > 0 else importance, seen[guess], seen[test_guess])
+
+
+def _booster(codes: Floats, outputs: int) -> Any:
+    import lightgbm
+
+    settings = {
+        "objective": "none",
+        "num_class": outputs,
+        "num_leaves": LEAVES,
+        "max_depth": DEPTH,
+        "learning_rate": 1.0,
+        "min_data_in_leaf": 1,
+        "min_sum_hessian_in_leaf": 0.0,
+        "max_bin": BINS,
+        "min_data_in_bin": 1,
+        "feature_pre_filter": False,
+        "force_row_wise": True,
+        "deterministic": True,
+        "num_threads": 1,
+        "verbosity": -1,
+    }
+    return lightgbm.Booster(settings, lightgbm.Dataset(codes, np.zeros(len(codes)), params=settings))
+
+
+def _gradient(residual: Floats, curvature: Any) -> Any:
+    gradient = (-residual).astype(np.float32)
+    if residual.shape[1] == 1:
+        gradient, curvature = gradient[:, 0], curvature[:, 0]
+    return lambda scores, data: (gradient, curvature)
+
+
+def _leaves(booster: Any, codes: Floats, outputs: int) -> Integers:
+    """The leaf (N, outputs) that the newest trees put each sample in, counted through all trees of the round."""
+    newest = booster.current_iteration() - 1
+    leaves = np.asarray(booster.predict(codes, pred_leaf=True, start_iteration=newest, num_iteration=1))
+    numbered: Integers = leaves.reshape(len(codes), outputs).astype(np.int64) + LEAVES * np.arange(outputs)
+    return numbered
+
+
+def _newton(leaf: Integers, residual: Floats, classes: int) -> Floats:
+    """One Newton step of the log-loss in every leaf (Friedman 2001, algorithms 5 and 6)."""
+    size = np.abs(residual)
+    above = np.bincount(leaf.reshape(-1), residual.reshape(-1), LEAVES * residual.shape[1])
+    below = np.bincount(leaf.reshape(-1), (size * (1 - size)).reshape(-1), LEAVES * residual.shape[1])
+    factor = (classes - 1) / classes if residual.shape[1] > 1 else 1.0
+    step: Floats = np.divide(above, below, out=np.zeros_like(above), where=below > 1e-150)
+    return factor * step
+
+
+def _softmax(scores: Floats) -> Floats:
+    powers = np.exp(scores - scores.max(1, keepdims=True))
+    shares: Floats = powers / powers.sum(1, keepdims=True)
+    return shares

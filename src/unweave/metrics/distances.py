@@ -1,0 +1,69 @@
+"""Do distances between codes follow those between factors, images and reconstructions?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.stats import rankdata
+from torch import Tensor
+
+from unweave.data import FactorData
+from unweave.data.distances import Distance, ground_truth_distance, mse
+from unweave.errors import InputError
+from unweave.metrics.inputs import Floats, check_codes
+from unweave.metrics.mcc import correlations
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceAgreement:
+    """Rank correlations of the distances between pairs of images; ``score`` is that of latent with ground truth."""
+
+    score: float
+    names: tuple[str, ...]
+    spearman: Floats  # (distances, distances), 0 with a constant distance
+    pearson: Floats
+
+
+def distance_agreement(
+    data: FactorData,
+    encode: Callable[[Tensor], Any],
+    *,
+    decode: Callable[[Tensor], Any] | None = None,
+    pairs: int = 5_000,
+    distance: Distance = mse,
+    seed: int = 0,
+) -> DistanceAgreement:
+    """How far ground-truth, perceived, latent and reconstruction distances agree (Michlo et al. 2023, sec. 4.4).
+
+    ``pairs`` pairs differ in one random factor. Latent distance is Euclidean. ``encode`` takes float images in [0, 1]
+    to codes, ``decode`` codes to such images.
+    """
+    if pairs < 3:
+        raise InputError(f"distance_agreement: pairs must be at least 3, got {pairs}.")
+    generator = torch.Generator().manual_seed(seed)
+    drawn = data.space.pairs(pairs, 1, generator)
+    seen: list[Floats] = []
+    latent: list[Floats] = []
+    rebuilt: list[Floats] = []
+    for start in range(0, pairs, 256):
+        sides = [side[start : start + 256] for side in (drawn.first, drawn.second)]
+        images = [data.images(side, generator).float() / 255 for side in sides]
+        with torch.no_grad():
+            codes = [encode(batch) for batch in images]
+            a, b = (check_codes("distance_agreement", c, rows=1) for c in codes)
+            seen.append(distance(*images).double().numpy())
+            latent.append(np.linalg.norm(a - b, axis=1))
+            if decode is not None:
+                again = [torch.as_tensor(decode(torch.as_tensor(c))).float().clamp(0, 1) for c in codes]
+                rebuilt.append(distance(*again).double().numpy())
+    truth = ground_truth_distance(drawn.first, drawn.second).double().numpy()
+    columns = {"ground_truth": [truth], "perceived": seen, "latent": latent, "reconstruction": rebuilt}
+    names = tuple(name for name, parts in columns.items() if parts)
+    table = np.stack([np.concatenate(columns[name]) for name in names], axis=1)  # (pairs, distances)
+    ranks = rankdata(table, axis=0)
+    spearman = correlations(ranks, ranks)
+    return DistanceAgreement(float(spearman[2, 0]), names, spearman, correlations(table, table))

@@ -1,0 +1,162 @@
+"""What a metric is given: codes and factors as arrays, checked once at the edge.
+
+Shapes: N samples, D latents, K factors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from unweave.errors import InputError
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Codes = ArrayLike | Tensor
+Factors = ArrayLike | Tensor
+TRAIN, TEST = 10_000, 5_000  # rows that metrics which fit and then test use at the most: the published sizes
+TAKES_CONTINUOUS = "mcc, sap and the metrics that use no factors"
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Codes (N, D) and, for each, the class of every factor (N, K), counted 0 … classes − 1 without gaps."""
+
+    codes: Floats
+    factors: Integers
+
+    @property
+    def varying(self) -> Integers:
+        """The factors with more than one class; the others leave nothing to explain."""
+        return np.flatnonzero(self.factors.min(0) != self.factors.max(0))
+
+    def take(self, rows: Integers) -> Labelled:
+        """Some of the rows."""
+        return Labelled(self.codes[rows], self.factors[rows])
+
+
+def check_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> Floats:
+    """Codes (N, D) as float64: finite, with enough rows and latents."""
+    array = _to_numpy(metric, "codes", codes)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] < latents:
+        raise InputError(f"{metric}: codes must be (N, D) with D >= {latents}, got shape {array.shape}.")
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{metric}: codes must be numbers, got {array.dtype}.")
+    if len(array) < rows:
+        raise InputError(f"{metric}: needs at least {rows} samples, got {len(array)}.")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        bad = int((~np.isfinite(array)).any(1).sum())
+        raise InputError(f"{metric}: {bad:,} of {len(array):,} codes are NaN or infinite.")
+    return array
+
+
+def check_factors(metric: str, factors: Any) -> NDArray[Any]:
+    """Factors (N, K) of numbers or words, NaN refused."""
+    array = _to_numpy(metric, "factors", factors)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InputError(f"{metric}: factors must be (N, K) with K >= 1, got shape {array.shape}.")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InputError(f"{metric}: factors have NaN or infinite entries.")
+    if array.dtype.kind not in "fiubUSO":
+        raise InputError(f"{metric}: factors must be numbers or words, got {array.dtype}.")
+    return array
+
+
+def continuous_columns(factors: NDArray[Any]) -> list[int]:
+    """The columns with fractions in them."""
+    if factors.dtype.kind != "f":
+        return []
+    return np.flatnonzero((factors % 1 != 0).any(0)).tolist()
+
+
+def labelled(metric: str, codes: Any, factors: Any, *, latents: int = 1, factors_at_least: int = 1) -> Labelled:
+    """Codes and factors that fit together, the factors as classes."""
+    return _classes(metric, [(codes, factors)], latents, factors_at_least)[0]
+
+
+def fit_and_test(
+    metric: str, codes: Any, factors: Any, test: tuple[Any, Any] | None, seed: int, *, test_share: float = 1 / 3
+) -> tuple[Labelled, Labelled]:
+    """A sample to fit and one to test: the given two, or the one split at random.
+
+    Neither is larger than the published 10,000 and 5,000 rows; of a larger sample, rows are drawn at random.
+    """
+    rng = np.random.default_rng(seed)
+    if test is None:
+        whole = _classes(metric, [(codes, factors)], 1, 1)[0]
+        if len(whole.codes) < 3:
+            raise InputError(f"{metric}: needs at least 3 samples to fit and to test, got {len(whole.codes)}.")
+        order = np.random.RandomState(42 + seed).permutation(
+            len(whole.codes)
+        )  # with seed 0, the split of Tripod's code
+        cut = math.ceil(len(order) * test_share)
+        return whole.take(order[cut:][:TRAIN]), whole.take(order[:cut][:TEST])
+    train, held_out = _classes(metric, [(codes, factors), test], 1, 1)
+    if train.codes.shape[1] != held_out.codes.shape[1]:
+        raise InputError(
+            f"{metric}: the test codes have {held_out.codes.shape[1]} latents, the others {train.codes.shape[1]}."
+        )
+    return subsample(train, TRAIN, rng), subsample(held_out, TEST, rng)
+
+
+def subsample(sample: Labelled, rows: int, rng: np.random.Generator) -> Labelled:
+    """At most ``rows`` of a sample, drawn without replacement, in their order."""
+    if len(sample.codes) <= rows:
+        return sample
+    return sample.take(np.sort(rng.choice(len(sample.codes), rows, replace=False)))
+
+
+def standardised(train: Floats, *others: Floats) -> tuple[Floats, ...]:
+    """Latents with mean 0 and deviation 1 on the first sample; constant ones become 0."""
+    mean, std = train.mean(0), train.std(0)
+    dead = std <= 1e-12 * np.maximum(1.0, np.abs(mean))  # rounding around a constant is not variation
+    return tuple(np.where(dead, 0.0, (codes - mean) / np.where(dead, 1.0, std)) for codes in (train, *others))
+
+
+def _classes(metric: str, pairs: Sequence[tuple[Any, Any]], latents: int, factors_at_least: int) -> list[Labelled]:
+    codes = [check_codes(metric, c, latents=latents) for c, _ in pairs]
+    factors = [check_factors(metric, f) for _, f in pairs]
+    for c, f in zip(codes, factors, strict=True):
+        if len(c) != len(f):
+            raise InputError(f"{metric}: there are {len(c):,} codes and {len(f):,} rows of factors.")
+        if continuous_columns(f):
+            raise InputError(
+                f"{metric}: factor {continuous_columns(f)[0]} is continuous, and this metric compares classes. "
+                f"Continuous factors are taken by {TAKES_CONTINUOUS}."
+            )
+    widths = {f.shape[1] for f in factors}
+    if len(widths) > 1:
+        raise InputError(f"{metric}: the two samples have different numbers of factors, {sorted(widths)}.")
+    together = np.concatenate(factors)
+    columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in together.T]
+    varying = sum(int(column.max()) > 0 for column in columns)
+    if varying < factors_at_least:
+        need = "a factor that varies" if factors_at_least == 1 else f"{factors_at_least} factors that vary"
+        raise InputError(f"{metric}: needs {need}, got {varying} of {len(columns)}: the others are constant.")
+    compact = np.stack(columns, axis=1).astype(np.int64)
+    ends = np.cumsum([len(c) for c in codes])
+    return [Labelled(c, compact[end - len(c) : end]) for c, end in zip(codes, ends, strict=True)]
+
+
+def _to_numpy(metric: str, what: str, values: Any) -> NDArray[Any]:
+    if isinstance(values, Tensor):
+        values = values.detach().cpu()
+        values = values.float() if values.dtype == torch.bfloat16 else values  # numpy has no such type
+        return np.asarray(values.numpy())
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{metric}: {what} must be a matrix, and its rows differ in length.") from error
+    return array.astype(str) if array.dtype.kind == "O" and what == "factors" else array

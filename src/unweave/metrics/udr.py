@@ -1,0 +1,82 @@
+"""Unsupervised disentanglement ranking: do independently trained models agree on what they separate?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.stats import rankdata
+
+from unweave.errors import InputError
+from unweave.metrics.inputs import Codes, Floats, check_codes, standardised
+from unweave.metrics.mcc import correlations
+
+
+@dataclass(frozen=True, eq=False)
+class UDR:
+    """The mean over models, each model's score (M,), and how like each pair is (M, M), NaN on the diagonal."""
+
+    score: float
+    per_model: Floats
+    pairwise: Floats
+
+
+def udr(
+    codes: Sequence[Codes],
+    *,
+    kl: Sequence[Codes] | None = None,
+    method: Literal["lasso", "spearman"] = "lasso",
+    threshold: float = 0.01,
+) -> UDR:
+    r"""For each model, the median over the others of how nearly their latents match one to one (Duan et al. 2020).
+
+    ``codes`` are M matrices (N, D_m) of the same N images; latent sizes may differ. The match of two models is
+    :math:`\frac12` of the means over rows and over columns of :math:`\max^2 / \sum` of the matrix of absolute Lasso
+    weights (α = 0.1, standardised codes) or Spearman correlations. Latents whose ``kl`` (D_m,) is at most ``threshold``
+    do not take part; without ``kl``, constant ones do not. A model with no latent left scores 0.
+    """
+    if method not in ("lasso", "spearman"):
+        raise InputError(f"udr: method must be 'lasso' or 'spearman', got {method!r}.")
+    if len(codes) < 2:
+        raise InputError(f"udr: needs at least 2 models to compare, got {len(codes)}.")
+    models = [check_codes("udr", c) for c in codes]
+    if len({len(m) for m in models}) > 1:
+        raise InputError(f"udr: the models' codes have different numbers of rows, {[len(m) for m in models]}.")
+    if kl is not None and len(kl) != len(models):
+        raise InputError(f"udr: there are {len(models)} models and {len(kl)} vectors of KL.")
+    alive = []
+    for number, model in enumerate(models):
+        keep = np.ptp(model, axis=0) > 0
+        if kl is not None:
+            divergence = np.asarray(kl[number], np.float64).reshape(-1)
+            if len(divergence) != model.shape[1]:
+                raise InputError(f"udr: model {number} has {model.shape[1]} latents and {len(divergence)} KLs.")
+            keep &= divergence > threshold
+        (scaled,) = standardised(model)
+        alive.append(scaled[:, keep])
+    pairwise = np.full((len(models), len(models)), np.nan)
+    for i, one in enumerate(alive):
+        for j, other in enumerate(alive):
+            if i != j:
+                pairwise[i, j] = _match(one, other, method)
+    per_model = np.nanmedian(pairwise, axis=0)
+    return UDR(float(per_model.mean()), per_model, pairwise)
+
+
+def _match(one: Floats, other: Floats, method: str) -> float:
+    if not one.shape[1] or not other.shape[1]:
+        return 0.0
+    if method == "lasso":
+        from sklearn.linear_model import Lasso
+
+        weights = np.atleast_2d(Lasso(alpha=0.1).fit(one, other).coef_)
+        matrix = np.abs(weights).T  # (latents of one, of the other)
+    else:
+        matrix = np.abs(correlations(rankdata(one, axis=0), rankdata(other, axis=0)))
+    shares = []
+    for axis in (0, 1):
+        total = matrix.sum(axis)
+        shares.append(np.divide(matrix.max(axis) ** 2, total, out=np.zeros_like(total), where=total > 0).mean())
+    return float(np.mean(shares))

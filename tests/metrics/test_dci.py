@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import entropy
+from sklearn.svm import LinearSVC
+
+from tests.metrics.samples import factors, mixed
+from unweave.errors import InputError
+from unweave.metrics import dci
+from unweave.metrics.inputs import standardised
+
+
+@pytest.mark.parametrize("importance", ["gbt", "forest", "svm"])
+def test_scores_follow_from_the_importance_matrix(importance: str) -> None:
+    codes, labels = mixed(400)
+    result = dci(codes, labels, importance=importance)  # type: ignore[arg-type]
+    matrix = result.importance
+    per_latent = 1 - entropy(matrix.T + 1e-11, base=3)
+    per_factor = 1 - entropy(matrix + 1e-11, base=4)
+    assert result.disentanglement == pytest.approx((per_latent * matrix.sum(1)).sum() / matrix.sum(), abs=1e-6)
+    assert result.completeness == pytest.approx((per_factor * matrix.sum(0)).sum() / matrix.sum(), abs=1e-6)
+    assert result.score == result.disentanglement
+    assert result.informativeness > 0.6
+
+
+def test_fast_and_exact_boosting_agree() -> None:
+    codes, labels = mixed(400)
+    fast, exact = dci(codes, labels), dci(codes, labels, importance="gbt-exact")
+    assert fast.disentanglement == pytest.approx(exact.disentanglement, abs=0.02)
+    assert fast.completeness == pytest.approx(exact.completeness, abs=0.02)
+    assert fast.informativeness == pytest.approx(exact.informativeness, abs=0.02)
+
+
+def test_svm_importance_is_the_mean_weight() -> None:
+    codes, labels = mixed(300)
+    test = codes[:10], labels[:10]
+    (x,) = standardised(codes)
+    model = LinearSVC(C=1.0, penalty="l1", dual=False, random_state=0).fit(x, labels[:, 1])
+    found = dci(codes, labels, importance="svm", test=test).importance[:, 1]
+    np.testing.assert_allclose(found, np.abs(model.coef_).mean(0), rtol=1e-3, atol=1e-4)
+
+
+def test_dead_codes_and_single_latents_are_defined() -> None:
+    labels = factors(200)
+    dead = dci(np.zeros((200, 3)), labels)
+    assert (dead.disentanglement, dead.completeness) == (0.0, 0.0)
+    single = dci(labels[:, :1].astype(float), labels)
+    assert single.completeness == 1.0
+    assert single.disentanglement < 0.5  # what little boosting finds of the other factors is shared out evenly
+
+
+def test_an_unknown_predictor_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown importance 'gtb': did you mean 'gbt'"):
+        dci(*mixed(50), importance="gtb")  # type: ignore[arg-type]

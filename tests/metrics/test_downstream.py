@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.metrics.samples import factors, mixed
+from unweave.errors import InputError
+from unweave.metrics import downstream
+
+
+def test_accuracy_grows_with_labels_and_efficiency_is_its_ratio() -> None:
+    codes, labels = mixed(1200)
+    result = downstream(codes, labels, sizes=(10, 100, 800))
+    assert result.sizes == (10, 100, 800)
+    assert result.logistic.shape == result.boosted.shape == (3, 3)
+    assert result.boosted[2].mean() > result.boosted[1].mean() > result.boosted[0].mean()
+    assert result.efficiency_boosted == pytest.approx(result.boosted[1].mean() / result.boosted[2].mean())
+    assert result.score == pytest.approx((result.logistic[-1].mean() + result.boosted[-1].mean()) / 2)
+
+
+def test_sizes_beyond_the_sample_are_left_out() -> None:
+    labels = factors(60)
+    assert downstream(labels.astype(float), labels).sizes == (10,)
+    with pytest.raises(InputError, match="sizes must be at least 2"):
+        downstream(labels.astype(float), labels, sizes=(1, 10))
+
+
+def test_few_labels_of_one_class_are_answered_by_that_class() -> None:
+    labels = np.r_[np.zeros(50, int), np.ones(50, int)]
+    codes = labels[:, None].astype(float)
+    result = downstream(codes, labels, sizes=(10,), test=(codes, labels))
+    assert result.logistic[0, 0] == result.boosted[0, 0] == 0.5

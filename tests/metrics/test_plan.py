@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+import unweave
+from tests.metrics.samples import mixed
+from unweave.errors import InputError
+from unweave.metrics import METRICS
+from unweave.metrics.plan import EncodedData
+
+CODES, LABELS = mixed(300)
+
+
+class Counter:
+    """An encoder that finds each square of XYSquares, and counts the images it is given."""
+
+    def __init__(self) -> None:
+        self.seen: list[bytes] = []
+
+    def __call__(self, images: Tensor) -> Tensor:
+        assert images.dtype == torch.float32
+        assert images.max() <= 1
+        self.seen += [image.numpy().tobytes() for image in images]
+        return torch.cat([images.amax(2).argmax(2), images.amax(3).argmax(2)], dim=1).float()
+
+
+@pytest.fixture
+def small() -> unweave.FactorData:
+    return unweave.load("xysquares", size=8, square=2, grid=3, squares=2, spacing=2)
+
+
+def test_all_metrics_on_two_matrices() -> None:
+    scores = unweave.score_codes(CODES, LABELS)
+    ready = [n for n, m in METRICS.items() if m.needs in ("labels", "codes") and not m.costly]
+    assert list(scores) == ready
+    assert scores["mig"].score == unweave.metrics.mig(CODES, LABELS).score
+    assert scores.table["mig"] == scores["mig"].score
+    assert scores.table["dci.completeness"] == scores["dci"].completeness
+    assert scores.table == unweave.score_codes(torch.as_tensor(CODES), torch.as_tensor(LABELS)).table
+    assert json.loads(scores.to_json())["sap"] == pytest.approx(scores["sap"].score)
+
+
+def test_named_metrics_and_a_test_sample() -> None:
+    scores = unweave.score_codes(CODES[:200], LABELS[:200], metrics=["sap", "mig"], test=(CODES[200:], LABELS[200:]))
+    assert list(scores) == ["sap", "mig"]
+    expected = unweave.metrics.sap(CODES[:200], LABELS[:200], test=(CODES[200:], LABELS[200:]))
+    assert scores["sap"].score == expected.score
+    assert list(unweave.score_codes(CODES, LABELS, metrics="mig")) == ["mig"]
+
+
+def test_without_factors_or_with_continuous_ones_all_is_what_can_be_had() -> None:
+    assert set(unweave.score_codes(CODES)) == {n for n, m in METRICS.items() if m.needs == "codes"}
+    continuous = LABELS + np.random.default_rng(0).uniform(0, 0.5, LABELS.shape)
+    assert "mcc" in unweave.score_codes(CODES, continuous)
+    assert "mig" not in unweave.score_codes(CODES, continuous)
+
+
+def test_infinite_scores_are_null_in_json() -> None:
+    scores = unweave.score_codes(np.hstack([CODES, CODES]), metrics=["total_correlation"])
+    assert scores["total_correlation"].score == math.inf
+    assert json.loads(scores.to_json()) == {"total_correlation": None}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"metrics": ["mgi"]}, "unknown metric 'mgi': did you mean 'mig'"),
+        ({"metrics": ["irs"]}, r"irs needs the power to intervene: use unweave\.score"),
+        ({"metrics": ["udr"]}, r"call unweave\.metrics\.udr"),
+        ({"factors": None, "metrics": ["mig"]}, "pass factors"),
+        ({"factors": LABELS[:9]}, "300 codes and 9 rows"),
+    ],
+)
+def test_what_cannot_be_scored_is_a_sentence(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        unweave.score_codes(CODES, **({"factors": LABELS} | settings))
+
+
+def test_no_image_of_a_grid_is_encoded_twice(small: unweave.FactorData) -> None:
+    encoder = Counter()
+    names = ["mig", "modularity", "sap", "beta_vae_score", "factor_vae_score", "irs"]
+    scores = unweave.score(encoder, small, metrics=names, samples=300, test_samples=100)
+    assert list(scores) == names
+    assert len(encoder.seen) == len(set(encoder.seen)) == small.size == 81
+    assert scores["mig"].score > 0.98
+    assert scores["factor_vae_score"].score == 1
+
+
+def test_cached_codes_are_the_right_ones(small: unweave.FactorData) -> None:
+    encoded = EncodedData(Counter(), small, batch=7, generator=torch.Generator())
+    for seed in range(5):
+        points = small.space.sample(40, torch.Generator().manual_seed(seed))
+        expected = Counter()(small.images(points).float() / 255).numpy()
+        assert np.array_equal(encoded(points), expected)
+    assert encoded.encoded <= 81
+
+
+def test_label_metrics_share_one_sample() -> None:
+    encoder, data = Counter(), unweave.load("xysquares")
+    unweave.score(encoder, data, metrics=["mig", "modularity", "sap", "mcc"], samples=200, test_samples=100)
+    assert len(encoder.seen) <= 300
+
+
+def test_all_on_data_with_everything(small: unweave.FactorData) -> None:
+    scores = unweave.score(Counter(), small, samples=200, test_samples=100, seed=3)
+    expected = [n for n, m in METRICS.items() if m.needs != "other" and not m.costly]
+    assert list(scores) == expected
+    assert scores.table == unweave.score(Counter(), small, samples=200, test_samples=100, seed=3).table
+
+
+def test_chance_in_the_images_means_encoding_each_draw() -> None:
+    encoder, data = Counter(), unweave.load("noisy_dsprites", size=16)
+    unweave.score(encoder, data, metrics=["mig", "irs"], samples=50)
+    assert len(encoder.seen) == 50 + 10_000
+
+
+def test_data_without_factors_gets_what_needs_none() -> None:
+    images = torch.randint(256, (50, 3, 8, 8), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    scores = unweave.score(Counter(), unweave.load(images), samples=40)
+    assert set(scores) == {n for n, m in METRICS.items() if m.needs == "codes"}
+    with pytest.raises(InputError, match="has no factors, only images"):
+        unweave.score(Counter(), unweave.load(images), metrics=["mig"])
+    table = torch.arange(50)[:, None] // 5
+    labelled = unweave.load(images, factors=torch.cat([table, table % 3], dim=1))
+    assert "mig" in unweave.score(Counter(), labelled, samples=40)
+    assert "irs" not in unweave.score(Counter(), labelled, samples=40)
+    with pytest.raises(InputError, match="irs needs every combination of the factors"):
+        unweave.score(Counter(), labelled, metrics=["irs"])
+
+
+def test_a_module_is_evaluated_and_put_back(small: unweave.FactorData) -> None:
+    module = nn.Sequential(nn.Flatten(), nn.Dropout(0.5), nn.Linear(3 * 8 * 8, 4))
+    module.train()
+    first, again = (unweave.score(module, small, metrics=["mig"], samples=100).table for _ in range(2))
+    assert first == again
+    assert module.training
+
+
+@pytest.mark.parametrize(
+    ("encode", "message"),
+    [
+        (lambda images: images, r"encode: codes must be \(N, D\)"),
+        (lambda images: images.flatten(1)[:-1], "returned"),
+        (lambda images: images.flatten(1) / 0, "NaN or infinite"),
+    ],
+)
+def test_a_broken_encoder_is_a_sentence(encode: Any, message: str, small: unweave.FactorData) -> None:
+    with pytest.raises(InputError, match=message):
+        unweave.score(encode, small, metrics=["mig"], samples=20)
+    with pytest.raises(InputError, match="samples must be at least 2"):
+        unweave.score(encode, small, samples=1)

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from unweave.errors import InputError
+from unweave.metrics import sap
+
+
+def test_two_classes_on_one_latent() -> None:
+    labels = np.random.default_rng(0).integers(0, 2, (400, 2))
+    alone = sap(labels * 2.0 - 1, labels)
+    assert alone.score > 0.4  # the other latent guesses
+    assert alone.predictability[0, 0] == alone.predictability[1, 1] == 1
+    twice = sap(np.hstack([labels, labels]) * 2.0 - 1, labels)
+    assert twice.score == 0
+
+
+def test_squared_correlation_by_numpy() -> None:
+    rng = np.random.default_rng(0)
+    codes, factors = rng.normal(size=(100, 3)), rng.normal(size=(100, 2))
+    squared = np.corrcoef(codes.T, factors.T)[:3, 3:] ** 2
+    ordered = np.sort(squared, axis=0)
+    result = sap(codes, factors, method="correlation")
+    np.testing.assert_allclose(result.predictability, squared)
+    assert result.score == pytest.approx((ordered[-1] - ordered[-2]).mean())
+    with pytest.raises(InputError, match="'svm' or 'correlation'"):
+        sap(codes, factors, method="tree")  # type: ignore[arg-type]

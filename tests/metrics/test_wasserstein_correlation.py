@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import sqrtm
+
+from tests.metrics.samples import mixed
+from unweave.metrics import wasserstein_correlation
+
+
+def test_the_definition_with_a_matrix_root() -> None:
+    codes, _ = mixed(300)
+    covariance = np.cov(codes.T)
+    root = sqrtm(covariance @ np.diag(np.diag(covariance)))
+    expected = 2 * np.trace(covariance) - 2 * np.trace(root).real
+    result = wasserstein_correlation(codes)
+    assert result.score == pytest.approx(expected)
+    assert result.normalised == pytest.approx(expected / np.trace(covariance))
+    assert wasserstein_correlation(codes * 10).normalised == pytest.approx(result.normalised)
+    assert wasserstein_correlation(np.zeros((4, 2))).normalised == 0.0
