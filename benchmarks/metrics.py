@@ -131,7 +131,7 @@ def encoder_passes() -> tuple[int, int, float]:
     widths = itertools.pairwise((1, 32, 32, 64, 64))
     down = [nn.Sequential(nn.Conv2d(a, b, 4, 2, 1), nn.ReLU()) for a, b in widths]
     encoder = nn.Sequential(*down, nn.Flatten(), nn.Linear(1024, 256), nn.ReLU(), nn.Linear(256, LATENTS))
-    encoded = EncodedData(encoder, data, batch=512, generator=torch.Generator().manual_seed(0))
+    encoded = EncodedData(encoder, data, batch=512)
 
     def both() -> None:
         metrics.beta_vae_score(encoded, data.space)

@@ -94,12 +94,37 @@ def test_no_image_of_a_grid_is_encoded_twice(small: unweave.FactorData) -> None:
 
 
 def test_cached_codes_are_the_right_ones(small: unweave.FactorData) -> None:
-    encoded = EncodedData(Counter(), small, batch=7, generator=torch.Generator())
+    encoded = EncodedData(Counter(), small, batch=7)
     for seed in range(5):
         points = small.space.sample(40, torch.Generator().manual_seed(seed))
         expected = Counter()(small.images(points).float() / 255).numpy()
         assert np.array_equal(encoded(points), expected)
     assert encoded.encoded <= 81
+
+
+def test_neither_order_nor_company_changes_a_score() -> None:
+    for name in ("xysquares", "noisy_dsprites"):
+        data = unweave.load(name, size=16)
+        few = {"samples": 60, "test_samples": 60}
+        alone = unweave.score(Counter(), data, metrics=["sap"], **few)["sap"].score
+        scores = unweave.score(Counter(), data, metrics=["irs", "mig", "sap"], **few)
+        assert scores["sap"].score == alone
+        assert scores["irs"].score == unweave.score(Counter(), data, metrics=["irs"])["irs"].score
+
+
+def test_the_test_sample_is_another_one(small: unweave.FactorData) -> None:
+    encoded = EncodedData(Counter(), small)
+    first, again, other = (encoded.sample(50, purpose)[0] for purpose in ("one", "one", "two"))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_continuous_labels_get_what_takes_them() -> None:
+    images = torch.randint(256, (50, 3, 8, 8), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    angles = torch.rand(50, 1, generator=torch.Generator().manual_seed(1))
+    scores = unweave.score(Counter(), unweave.load(images, factors=angles), samples=40, test_samples=20)
+    assert "mcc" in scores
+    assert "mig" not in scores
 
 
 def test_label_metrics_share_one_sample() -> None:

@@ -23,6 +23,9 @@ def each_factor(fit: Callable[[int], T], factors: Iterable[int]) -> list[T]:
     with warnings.catch_warnings(), threadpool_limits(1):
         # published settings stop at 100 iterations, converged or not
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings(
+            "ignore", "The number of unique classes"
+        )  # few samples of many classes are still classes
         with ThreadPoolExecutor(max(1, os.cpu_count() or 1)) as pool:
             return list(pool.map(fit, [int(factor) for factor in factors]))
 

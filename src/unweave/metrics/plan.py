@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -109,31 +110,36 @@ def score(
     """
     if samples < 2 or test_samples < 1 or batch < 1:
         raise InputError("score: samples must be at least 2, test_samples and batch at least 1.")
-    generator = torch.Generator().manual_seed(seed)
-    encoded = EncodedData(encode, data, batch=batch, generator=generator)
-    labels = data.has_factors or getattr(data, "labels", None) is not None
-    needs = {"codes"} | ({"labels"} if labels else set()) | ({"intervention"} if data.can_intervene else set())
-    chosen = _chosen(metrics, lambda metric: metric.needs in needs)
-    drawn: dict[int, tuple[Floats, Tensor | None]] = {}
-
-    def sample(n: int) -> tuple[Floats, Tensor | None]:
-        if n not in drawn:
-            drawn[n] = encoded.sample(n)
-        return drawn[n]
-
-    results = {}
+    labels = getattr(data, "labels", None)
+    continuous = labels is not None and labels.is_floating_point()
+    needs = {"codes"} | ({"labels"} if data.has_factors or labels is not None else set())
+    needs |= {"intervention"} if data.can_intervene else set()
+    chosen = _chosen(
+        metrics,
+        lambda metric: metric.needs in needs and (not continuous or metric.continuous or metric.needs == "codes"),
+    )
     for metric in chosen:
         if metric.needs not in needs:
             data.space  # noqa: B018  says why, where the factors are not known
             what = "more than an encoder and data" if metric.needs == "other" else "every combination of the factors"
             raise InputError(f"{metric.name} needs {what}; call unweave.metrics.{metric.name} with what it takes.")
-        encoded.purpose = metric.name
+    encoded = EncodedData(encode, data, batch=batch, seed=seed)
+    samples_of: dict[str, tuple[Floats, Tensor | None]] = {}
+
+    def sample(role: str, n: int) -> tuple[Floats, Tensor | None]:
+        if role not in samples_of:
+            samples_of[role] = encoded.sample(n, role)
+        return samples_of[role]
+
+    results = {}
+    for metric in chosen:
         if metric.needs == "intervention":
+            encoded.start(metric.name)
             results[metric.name] = metric.function(encoded, data.space, seed=seed)
             continue
-        codes, factors = sample(samples)
+        codes, factors = sample("the sample", samples)
         tests = "test" in inspect.signature(metric.function).parameters
-        test = sample(test_samples) if tests else None
+        test = sample("the test sample", test_samples) if tests else None
         with progress(f"scoring {metric.name}", None):
             results[metric.name] = _call_on_sample(metric, codes, factors, test, seed)
     return Scores(results)
@@ -142,12 +148,20 @@ def score(
 class EncodedData:
     """Codes (n, D) of a data set's points (n, K), each encoded once where chance has no part in the images."""
 
-    def __init__(self, encode: Encode, data: FactorData, *, batch: int, generator: torch.Generator) -> None:
-        self.purpose = "a sample"  # what the codes are wanted for, shown while encoding
+    def __init__(self, encode: Encode, data: FactorData, *, batch: int = 256, seed: int = 0) -> None:
         self.encoded = 0  # images that went through the encoder
-        self._encode, self._data, self._batch, self._generator = encode, data, batch, generator
+        self._encode, self._data, self._batch, self._seed = encode, data, batch, seed
         self._known = np.empty(0, np.int64)  # positions on the grid, sorted
         self._codes: Floats | None = None  # their codes
+        self.start("points")
+
+    def start(self, purpose: str) -> None:
+        """Say what the next codes are for; chance starts from the seed and this, whatever was encoded before."""
+        self._purpose = purpose
+        words = [self._seed % 2**64, zlib.crc32(purpose.encode())]
+        self._generator = torch.Generator().manual_seed(
+            int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0] >> 1)
+        )
 
     def __call__(self, factors: Tensor) -> Floats:
         """The codes of these points, in their order."""
@@ -165,8 +179,9 @@ class EncodedData:
         assert self._codes is not None
         return self._codes[np.searchsorted(self._known, wanted)][places.reshape(-1)]
 
-    def sample(self, n: int) -> tuple[Floats, Tensor | None]:
+    def sample(self, n: int, purpose: str = "the sample") -> tuple[Floats, Tensor | None]:
         """Codes (n, D) of random images and their factors (n, K), None where they are not known."""
+        self.start(purpose)
         if self._data.has_factors and self._data.can_intervene:
             factors = self._data.space.sample(n, self._generator)
             return self(factors), factors
@@ -180,7 +195,7 @@ class EncodedData:
 
     def _encode_images(self, n: int, images: Callable[[slice], Tensor]) -> Floats:
         parts = []
-        with _evaluating(self._encode) as device, progress(f"encoding for {self.purpose}", n) as advance:
+        with _evaluating(self._encode) as device, progress(f"encoding {self._purpose}", n) as advance:
             for start in range(0, n, self._batch):
                 rows = slice(start, min(start + self._batch, n))
                 batch = images(rows).to(device).float() / 255
