@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.stats import entropy
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.linear_model import LogisticRegression
@@ -81,8 +82,14 @@ class Plain:
                 np.mean(model.predict(latent_test[:, None]) == truth)
 
     def dci(self) -> None:
+        columns = []
         for factor in self.y.T:
-            GradientBoostingClassifier().fit(self.x, factor).predict(self.x_test)
+            model = GradientBoostingClassifier().fit(self.x, factor)
+            model.predict(self.x_test)
+            columns.append(model.feature_importances_)
+        matrix = np.stack(columns, axis=1)
+        purity = [1 - entropy(m + 1e-11, base=len(m)) for m in (matrix.T, matrix)]
+        self.dci_scores = [(p * m.sum(0)).sum() / m.sum() for p, m in zip(purity, (matrix.T, matrix), strict=True)]
 
     def infomec(self) -> None:
         for factor in self.y.T:
@@ -169,6 +176,8 @@ def main() -> None:
         fast, slow = seconds(work), seconds(getattr(plain, name))
         rows.append((name, slow, fast))
         print(f"{name:18} plain {slow:7.1f} s, here {fast:6.2f} s, {slow / fast:6.1f} times", flush=True)
+    boosted = metrics.dci(plain.x, plain.y, test=(plain.x_test, plain.y_test))
+    apart = [abs(boosted.disentanglement - plain.dci_scores[0]), abs(boosted.completeness - plain.dci_scores[1])]
     slow, fast = sum(row[1] for row in rows), sum(row[2] for row in rows)
     local = seconds(lambda: metrics.local_mig(represent, SPACE, rho=[0.1, 0.25, 0.5, 0.75, 1.0]))
     with tempfile.TemporaryDirectory() as folder:
@@ -185,6 +194,8 @@ def main() -> None:
         "|---|---|---|---|---|",
         *(f"| {n} | {a:.2f} | {b:.2f} | {a / b:.1f} | {'30' if n == 'dci' else ''} |" for n, a, b in rows),
         f"| all of these | {slow:.1f} | {fast:.1f} | {slow / fast:.1f} | 20 |",
+        "",
+        f"DCI here is within {max(apart):.4f} of scikit-learn's at this size (target: 0.02 on the golden cases).",
         "",
         f"Local MIG at five radii, 20 neighbourhoods of 10,000 points each: {local:.1f} s (target: under 60 s).",
         "",

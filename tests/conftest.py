@@ -24,9 +24,9 @@ def data_root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     base = tmp_path_factory.getbasetemp()
     root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "unweave-data"
     root.mkdir(exist_ok=True)
-    os.environ["UNWEAVE_DATA"] = str(root)
-    yield root
-    del os.environ["UNWEAVE_DATA"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNWEAVE_DATA", str(root))
+        yield root
 
 
 @pytest.fixture

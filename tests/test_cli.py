@@ -62,6 +62,20 @@ def test_show_takes_ones_own_images(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert (tmp_path / "photos.png").exists()
 
 
+def test_names_may_have_brackets_and_outputs_get_a_suffix(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "photos").mkdir()
+    for number in range(3):
+        Image.new("L", (8, 8), number).save(tmp_path / "photos" / f"{number}.png")
+    (tmp_path / "photos" / "factors.csv").write_text("width [cm],[/h]\n1,1\n2,1\n3,2\n")
+    assert run(monkeypatch, "data", "show", "photos/", "--out", "sheet") == 0
+    shown = capsys.readouterr().out
+    assert "width [cm] 3 · [/h] 2" in shown
+    assert "wrote sheet.png" in shown
+    assert (tmp_path / "sheet.png").exists()
+
+
 def test_show_of_a_set_that_is_not_here_describes_it_all_the_same(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], empty_data_root: Path
 ) -> None:
@@ -102,8 +116,11 @@ def test_fetch_downloads_verifies_and_says_so(
         (["data", "show", "xysquares", "--set", "spacing"], "--set takes KEY=VALUE, got 'spacing'"),
         (["data", "show", "xysquares", "--set", "spacing=99"], "need 701 pixels"),
         (["data", "show", "xysquares", "--out", "a.nonsense"], "cannot write a.nonsense"),
+        (["data", "show", "xysquares", "--out", "/"], "name a file"),
+        (["data", "show", "xysquares", "--seed", "99999999999999999999"], "--seed"),
+        (["data", "show", "smallnorb", "--set", "hide_instance=no"], "hide_instance must be true or false, got 'no'"),
         (["data", "distances", "xysquares", "--loss", "l3"], "unknown distance 'l3'"),
-        (["data", "distances", "xysquares", "--pairs", "0"], "pairs must be at least 2"),
+        (["data", "distances", "xysquares", "--pairs", "0"], "pairs must be a whole number of at least 2"),
         (["data", "fetch", "nothing"], "unknown data set 'nothing'"),
         (["data", "show"], "Missing argument"),
         (["data", "sow"], "No such command"),

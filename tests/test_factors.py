@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -109,8 +110,19 @@ def test_correlations_combine_with_where_and_with_each_other() -> None:
     assert matrix[0, 2] == pytest.approx(0, abs=0.02)
 
 
+def test_lists_and_arrays_are_points_too() -> None:
+    space = FactorSpace.of(x=10, shape=Categorical(3))
+    assert space.index([[1, 2]]).tolist() == space.index(np.array([[1, 2]])).tolist() == [5]
+    assert space.at([5]).tolist() == space.at(np.array([5])).tolist() == [[1, 2]]
+    one, three = np.array([1, 3])  # numpy's whole numbers are whole numbers
+    assert set(space.sample(50, rng(), where={"x": [three]})[:, 0].tolist()) == {3}
+    assert space.pairs(three, one, rng()).changed.sum(1).tolist() == [1, 1, 1]
+
+
 def test_impossible_links_are_refused() -> None:
     space = FactorSpace.of(a=10, b=10, c=10, hue=Cyclic(10), shape=Categorical(3))
+    with pytest.raises(InputError, match=r"linked twice, by 0\.5 and by -0\.5"):
+        space.sample(5, rng(), correlation={("a", "b"): 0.5, ("b", "a"): -0.5})
     with pytest.raises(InputError, match="no joint distribution"):
         space.sample(5, rng(), correlation={("a", "b"): 0.9, ("b", "c"): 0.9, ("a", "c"): -0.9})
     for name in ("hue", "shape"):
@@ -125,7 +137,8 @@ def test_accept_keeps_what_it_accepts_uniformly() -> None:
     points = space.sample(45_000, rng(), accept=lambda p: p[:, 0] > p[:, 1])
     assert (points[:, 0] > points[:, 1]).all()
     counts = torch.bincount(space.index(points), minlength=36)
-    assert ((counts == 0) | (counts - 3000 < 250)).all()  # 15 points above the diagonal
+    assert ((counts == 0) | ((counts - 3000).abs() < 250)).all()
+    assert (counts > 0).sum() == 15  # above the diagonal
     with pytest.raises(InputError, match="kept 0 of"):
         space.sample(5, rng(), accept=lambda p: p[:, 0] > 6)
 
@@ -225,9 +238,29 @@ def test_held_batches_leave_the_other_factors_free() -> None:
         (lambda s: s.index(torch.tensor([0.0, 1.0])), "must be integers"),
         (lambda s: s.index(torch.tensor([0, 1, 2])), "2 columns"),
         (lambda s: s.at(torch.tensor([30])), "positions go from 0 to 29"),
+        (lambda s: s.at(torch.tensor([1.7])), "positions must be integers"),
+        (lambda s: s.index([[0, 1], [2]]), "rows of one length"),
+        (lambda s: s.sample(1, rng(), where={"x": [1.5]}), "where: x must be a whole number"),
+        (lambda s: s.sample(1, rng(), where={"x": True}), "where: x must be a whole number"),
+        (lambda s: s.sample(2.5, rng()), "number of points must be a whole number"),
+        (lambda s: s.sample(1, None), "pass a torch.Generator, got None"),
+        (lambda s: s.sample(1, 3), "pass a torch.Generator, got 3"),
+        (lambda s: s.sample(1, rng(), accept=lambda p: p[:, 0]), "a boolean for each of the 1024 points"),
+        (lambda s: s.sample(1, rng(), accept=lambda p: p > 0), "a boolean for each of the 1024 points"),
+        (lambda s: s.sample(1, rng(), accept=lambda p: True), "a boolean for each of the 1024 points, got True"),
+        (lambda s: s.sample(1, rng(), correlation={"xy": 0.5}), "is not a pair of factors"),
+        (lambda s: s.sample(1, rng(), correlation={("x", "x"): 0.5}), "must be two factors"),
+        (lambda s: s.near([0, 0], 0.5, 3, rng(), fixed="x"), "fixed takes a list of factors"),
+        (lambda s: s.near([0, 0], "much", 3, rng()), "rho is a fraction"),
+        (lambda s: s.near([0, 0], 0.5, -1, rng()), "number of points must be a whole number"),
+        (lambda s: s.pairs(1, (1, 2, 3), rng()), "a number or a range"),
+        (lambda s: s.pairs(1, 1.0, rng()), "changed must be a whole number"),
+        (lambda s: s.held(2, 2, rng(), axis=torch.tensor([0, 9])), "the column of a factor for each of 2 batches"),
+        (lambda s: s.traverse([0, 0], 1.5), "must be a whole number"),
+        (lambda s: FactorSpace.of(a=2**63), "at most 9223372036854775807"),
         (lambda s: s.traverse(torch.tensor([0, 0]), "shpe"), "did you mean 'shape'"),
         (lambda s: s.traverse(torch.tensor([0, 0]), 2), "no factor 2"),
-        (lambda s: s.sample(-1, rng()), "must not be negative"),
+        (lambda s: s.sample(-1, rng()), "number of points must be a whole number of at least 0, got -1"),
         (lambda s: s.sample(1, rng(), where={"x": []}), "leaves it no such value"),
         (lambda s: s.sample(1, rng(), where={"x": 10}), "x goes from 0 to 9"),
         (lambda s: s.near(torch.tensor([0, 0]), 1.5, 3, rng()), "rho is a fraction"),

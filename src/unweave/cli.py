@@ -16,6 +16,7 @@ from rich.table import Table
 import unweave
 from unweave.data import SETS, Card, data_folder, fetch_set, load, options_of, set_named
 from unweave.data import distances as perceived
+from unweave.data.dsprites import DSprites
 from unweave.data.tables import read_matrix
 from unweave.errors import InputError, MissingExtra, Unavailable, unknown
 from unweave.figures import draw_contact_sheet, draw_distance_matrices, make_sheet
@@ -38,7 +39,7 @@ metrics_app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 app.add_typer(metrics_app, name="metrics")
-console = Console()
+console = Console(markup=False)  # names are the user's, and may have brackets
 
 NEEDS = {
     "labels": "codes and factors",
@@ -49,7 +50,7 @@ NEEDS = {
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A data set's name, or the path of your own images.")]
 Out = Annotated[Path | None, typer.Option(help="Where to write the picture.", show_default="NAME….png")]
-Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything random.")]
 Settings = Annotated[list[str] | None, typer.Option("--set", help="An option of the set, KEY=VALUE; can be repeated.")]
 
 
@@ -88,7 +89,7 @@ def show(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None)
     if name in SETS:
         _describe(name, SETS[name].card)  # also where its files are not here, and what follows fails
     data = load(name, **options)
-    console.print(repr(data), soft_wrap=True, markup=False)
+    console.print(repr(data), soft_wrap=True)
     sheet = make_sheet(data, torch.Generator().manual_seed(seed))
     _save(draw_contact_sheet(sheet), out or Path(f"{_stem(name)}.png"))
 
@@ -99,9 +100,10 @@ def fetch(name: Annotated[str, typer.Argument(metavar="NAME", help="A data set's
     if not set_named(name).card.files:
         console.print(f"{name} is drawn here and needs no file.")
         return
-    for path in fetch_set(name):
-        console.print(f"verified {path}", soft_wrap=True)
-    console.print(f"ready: {load(name)!r}", soft_wrap=True, markup=False)
+    for file, path in zip(set_named(name).card.files, fetch_set(name), strict=True):
+        what = "verified" if file.checksum or file.size else "fetched, without a published checksum to compare:"
+        console.print(f"{what} {path}", soft_wrap=True)
+    console.print(f"ready: {load(name)!r}", soft_wrap=True)
 
 
 @data_app.command()
@@ -120,13 +122,11 @@ def distances(
     generator = torch.Generator().manual_seed(seed)
     rows = perceived.factor_importance(data, generator, pairs=pairs, distance=distance)
     matrices = perceived.distance_matrices(data, generator, traversals=traversals, distance=distance)
-    correlation = {entry.factor: entry.correlation for entry in matrices}
+    verdicts = {entry.factor: entry.verdict for entry in matrices}
     table = Table("factor", "mean", "std", "correlation with ground truth", box=None, pad_edge=False)
     for row in rows:
-        agreement = correlation.get(row.factor)
-        shown = "" if agreement is None else "constant" if agreement != agreement else f"{agreement:.3f}"
-        table.add_row(row.factor, f"{row.mean:.4f}", f"{row.std:.4f}", shown)
-    console.print(f"Perceived distance ({loss}) of {data.name}, {pairs:,} pairs a row", soft_wrap=True, markup=False)
+        table.add_row(row.factor, f"{row.mean:.4f}", f"{row.std:.4f}", verdicts.get(row.factor, ""))
+    console.print(f"Perceived distance ({loss}) of {data.name}, {pairs:,} pairs a row", soft_wrap=True)
     console.print(table)
     statistics = perceived.channel_statistics(data, generator)
     constants = Table("channel", "mean", "std", box=None, pad_edge=False)
@@ -151,7 +151,7 @@ def score(
     labels = None if factors is None else read_matrix(factors)
     scores = score_codes(read_matrix(codes), labels, metrics=metrics or "all", seed=seed)
     if as_json:
-        console.print(scores.to_json(), soft_wrap=True, markup=False, highlight=False)
+        console.print(scores.to_json(), soft_wrap=True, highlight=False)
         return
     table = Table("metric", "score", "better", "range", box=None, pad_edge=False)
     for name, value in scores.table.items():
@@ -188,21 +188,23 @@ def show_metric(name: Annotated[str, typer.Argument(metavar="NAME", help="A metr
     table.add_row("call", f"unweave.metrics.{name}{inspect.signature(metric.function)}")
     console.print(table)
     console.print()
-    console.print(inspect.getdoc(metric.function) or "", soft_wrap=True, markup=False, highlight=False)
+    console.print(inspect.getdoc(metric.function) or "", soft_wrap=True, highlight=False)
 
 
 def _origin(name: str, card: Card) -> str:
     if not card.files:
         return "drawn"
     folder = data_folder(card.files_of or name)
-    here = all((folder / file.name).exists() for file in card.files)
-    if name == "dsprites":
-        return "file, here" if here else "drawn, or file"
+    here = all((folder / file.name).exists() for file in card.files) or any(folder.glob("*.npy"))
+    if name == DSprites.name:
+        return "drawn, or file"
     return "file, here" if here else "file, not here"
 
 
 def _describe(name: str, card: Card) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
     table.add_row(name, card.title)
     if card.space:
         names, sizes, kinds = card.space.names, card.space.sizes, card.space.kinds
@@ -213,7 +215,7 @@ def _describe(name: str, card: Card) -> None:
     table.add_row("cite", card.citation)
     table.add_row("from", card.home)
     for file in card.files:
-        table.add_row("file", f"{file.url} ({file.checksum or 'no published checksum'})")
+        table.add_row("file", str(file))
     options = options_of(SETS[name].__init__)
     table.add_row("options", ", ".join(f"{key}={value!r}" for key, value in options.items()))
     console.print(table)
@@ -225,6 +227,8 @@ def _parse(settings: list[str] | None) -> dict[str, Any]:
         key, equals, value = setting.partition("=")
         if not equals or not key:
             raise InputError(f"--set takes KEY=VALUE, got {setting!r}.")
+        if value.lower() in ("true", "false"):
+            value = value.capitalize()
         try:
             options[key] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
@@ -237,9 +241,12 @@ def _stem(name: str) -> str:
 
 
 def _save(figure: Any, path: Path) -> None:
+    path = path if path.suffix else path.with_name(f"{path.name}.png") if path.name else path
+    if not path.name or path.is_dir():
+        raise InputError(f"cannot write a picture to {str(path)!r}: name a file.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path)
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot write {path}: {error}.") from error
-    console.print(f"wrote {path}", soft_wrap=True, markup=False)
+        raise InputError(f"cannot write {path}: {error}") from error
+    console.print(f"wrote {path}", soft_wrap=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Any
 
 
@@ -36,3 +37,14 @@ def extra(module: str, extra: str) -> Any:
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
         raise MissingExtra(f"this needs {package}, which is not installed: pip install 'unweave[{extra}]'") from error
+
+
+def whole(what: str, value: object, *, at_least: int | None = 0, at_most: int | None = None) -> int:
+    """A whole number, Python's or numpy's, as an int; or the error that says what it should have been."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        number = int(value)
+        if (at_least is None or at_least <= number) and (at_most is None or number <= at_most):
+            return number
+    limits = [f"of at least {at_least}"] if at_least is not None else []
+    limits += [f"of at most {at_most}"] if at_most is not None else []
+    raise InputError(f"{what} must be a whole number{' ' if limits else ''}{' and '.join(limits)}, got {value!r}.")

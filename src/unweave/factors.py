@@ -10,12 +10,17 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import ClassVar, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from unweave.errors import InputError, unknown
+from unweave.errors import InputError, unknown, whole
+
+Whole = Tensor | NDArray[np.integer] | Sequence[int] | Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -26,8 +31,8 @@ class Factor:
     kind: ClassVar[str]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.size, int) or isinstance(self.size, bool) or self.size < 1:
-            raise InputError(f"a factor's size must be a whole number of at least 1, got {self.size!r}.")
+        size = whole("a factor's size", self.size, at_least=1, at_most=2**63 - 1)  # values are int64
+        object.__setattr__(self, "size", size)
 
 
 class Ordered(Factor):
@@ -112,19 +117,18 @@ class FactorSpace:
             if factor not in self.names:
                 raise unknown("factor", factor, self.names)
             return self.names.index(factor)
-        if not -len(self) <= factor < len(self):
-            raise InputError(f"there is no factor {factor}: the space has {len(self)}, {', '.join(self.names)}.")
-        return factor % len(self)
+        column = whole("a factor that is not named", factor, at_least=None)
+        if not -len(self) <= column < len(self):
+            raise InputError(f"there is no factor {column}: the space has {len(self)}, {', '.join(self.names)}.")
+        return column % len(self)
 
-    def check(self, factors: Tensor) -> Tensor:
+    def check(self, factors: Whole) -> Tensor:
         """``factors`` (…, K) as int64, or an error that names the first value that does not exist."""
+        factors = as_integers("factors", factors)
         if factors.ndim == 0 or factors.shape[-1] != len(self):
             raise InputError(
                 f"factors must have {len(self)} columns ({', '.join(self.names)}), got shape {tuple(factors.shape)}."
             )
-        if factors.is_floating_point() or factors.is_complex() or factors.dtype == torch.bool:
-            raise InputError(f"factors must be integers, got {factors.dtype}.")
-        factors = factors.long()
         outside = (factors < 0) | (factors >= self._sizes(factors.device))  # (…, K)
         if outside.any():
             row = outside.reshape(-1, len(self)).nonzero()[0]  # (2,): point, factor
@@ -133,13 +137,14 @@ class FactorSpace:
             raise InputError(f"impossible factors: {name} is {value}, but it goes from 0 to {size - 1}.")
         return factors
 
-    def index(self, factors: Tensor) -> Tensor:
+    def index(self, factors: Whole) -> Tensor:
         """The position (…) on the grid of points (…, K)."""
-        return (self.check(factors) * self._strides(factors.device)).sum(-1)
+        factors = self.check(factors)
+        return (factors * self._strides(factors.device)).sum(-1)
 
-    def at(self, index: Tensor) -> Tensor:
+    def at(self, index: Whole) -> Tensor:
         """The points (…, K) at positions ``index`` (…): the inverse of :meth:`index`."""
-        index = index.long()
+        index = as_integers("positions", index)
         if index.numel() and (int(index.min()) < 0 or int(index.max()) >= self.size):
             raise InputError(f"positions go from 0 to {self.size - 1}, got {int(index.min())} to {int(index.max())}.")
         return index[..., None] // self._strides(index.device) % self._sizes(index.device)
@@ -160,38 +165,40 @@ class FactorSpace:
           on its values, and the normal scores behind the two have the given correlation.
         - ``accept``, a function of points (m, K) to booleans (m,), keeps the points it accepts.
         """
-        if n < 0:
-            raise InputError(f"the number of points must not be negative, got {n}.")
-        choices = self._choices(where or {}, generator.device)
+        n, generator = whole("the number of points", n), check_generator(generator)
+        choices = self.choices(where or {}, generator.device)
         links = self._links(correlation or {}, generator.device)
         if accept is None:
             return self._draw(n, generator, choices, links)
         kept: list[Tensor] = []
         for _ in range(256):
             points = self._draw(max(n, 1024), generator, choices, links)
-            kept.append(points[accept(points)])
+            kept.append(points[_accepted(accept, points)])
             if sum(map(len, kept)) >= n:
                 return torch.cat(kept)[:n]
         drawn, found = 256 * max(n, 1024), sum(map(len, kept))
         raise InputError(f"accept kept {found} of {drawn} points, too few to reach {n}: narrow the draw with where=.")
 
-    def traverse(self, factors: Tensor, axis: str | int) -> Tensor:
+    def traverse(self, factors: Whole, axis: str | int) -> Tensor:
         """Every value of one factor through each point: (…, K) becomes (…, size, K)."""
-        column = self.axis(axis)
-        line = self.check(factors)[..., None, :].repeat_interleave(self.sizes[column], dim=-2)  # (…, size, K)
+        column, factors = self.axis(axis), self.check(factors)
+        line = factors[..., None, :].repeat_interleave(self.sizes[column], dim=-2)  # (…, size, K)
         line[..., column] = torch.arange(self.sizes[column], device=factors.device)
         return line
 
     def near(
-        self, center: Tensor, rho: float, n: int, generator: torch.Generator, *, fixed: Iterable[str | int] = ()
+        self, center: Whole, rho: float, n: int, generator: torch.Generator, *, fixed: Iterable[str | int] = ()
     ) -> Tensor:
         """Draw n points in the neighbourhood of each centre: (…, K) becomes (…, n, K). Rhodes & Lee 2021, sec. 5.3.
 
         Every factor is uniform within ⌊ρ·size⌋ steps of the centre's value: clipped at the ends of an ordered factor,
         wrapped around a cyclic one. Categorical factors and those named ``fixed`` keep the centre's value.
         """
-        if not 0 <= rho <= 1:
-            raise InputError(f"rho is a fraction of each factor's range, from 0 to 1, got {rho}.")
+        n, generator = whole("the number of points", n), check_generator(generator)
+        if not isinstance(rho, Real) or not 0 <= rho <= 1:
+            raise InputError(f"rho is a fraction of each factor's range, from 0 to 1, got {rho!r}.")
+        if isinstance(fixed, str) or not isinstance(fixed, Iterable):
+            raise InputError(f"fixed takes a list of factors, got {fixed!r}.")
         still = {self.axis(factor) for factor in fixed} | {
             k for k, kind in enumerate(self.kinds) if kind == "categorical"
         }
@@ -212,10 +219,14 @@ class FactorSpace:
         ``changed`` is a number, a range ``(low, high)`` drawn from uniformly, both ends included, or None for 1 … K.
         The factors that change are a uniform choice; a new value is uniform on the other values.
         """
+        n, generator = whole("the number of pairs", n), check_generator(generator)
         sizes = self._sizes(generator.device)
         changeable = sizes > 1  # (K,)
         most = int(changeable.sum())
-        low, high = (1, most) if changed is None else (changed, changed) if isinstance(changed, int) else changed
+        ends = (1, most) if changed is None else changed if isinstance(changed, tuple | list) else (changed, changed)
+        if len(ends) != 2:
+            raise InputError(f"changed must be a number or a range (low, high), got {changed!r}.")
+        low, high = (whole("changed", end) for end in ends)
         if not 0 <= low <= high <= most or most == 0:
             raise InputError(f"changed={changed}: between 0 and {most} factors of this space can change.")
         first = self._draw(n, generator, {}, None)
@@ -231,10 +242,14 @@ class FactorSpace:
 
         ``axis`` is that factor, or one for each batch (M,); by default a uniform choice a batch.
         """
+        batches, n = whole("the number of batches", batches), whole("the number of points", n)
+        generator = check_generator(generator)
         if axis is None:
             axes = torch.randint(len(self), (batches,), generator=generator, device=generator.device)
         elif isinstance(axis, Tensor):
-            axes = axis.to(generator.device)
+            axes = as_integers("axis", axis).to(generator.device)
+            if axes.shape != (batches,) or ((axes < 0) | (axes >= len(self))).any():
+                raise InputError(f"axis needs the column of a factor for each of {batches} batches.")
         else:
             axes = torch.full((batches,), self.axis(axis), device=generator.device)
         factors = self._draw(batches * n, generator, {}, None).view(batches, n, len(self))
@@ -266,11 +281,14 @@ class FactorSpace:
             factors[:, column] = values[factors[:, column]]
         return factors
 
-    def _choices(self, where: Mapping[str, int | Sequence[int]], device: torch.device) -> dict[int, Tensor]:
+    def choices(self, where: Mapping[str, int | Sequence[int]], device: torch.device) -> dict[int, Tensor]:
+        """The values (m,) that ``where`` leaves to each column it names."""
         choices = {}
         for name, values in where.items():
             column, size = self.axis(name), self.sizes[self.axis(name)]
-            allowed = sorted({values} if isinstance(values, int) else set(values))
+            given = values.tolist() if isinstance(values, Tensor | np.ndarray) else values
+            several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+            allowed = sorted({whole(f"where: {name}", value, at_least=None) for value in several})
             if not allowed or allowed[0] < 0 or allowed[-1] >= size:
                 raise InputError(f"where: {name} goes from 0 to {size - 1}, and {values!r} leaves it no such value.")
             choices[column] = torch.tensor(allowed, device=device)
@@ -282,6 +300,9 @@ class FactorSpace:
         """The linked columns and the Cholesky root of their correlation matrix."""
         if not correlation:
             return None
+        for pair in correlation:
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise InputError(f"correlation: {pair!r} is not a pair of factors, as in {{('x', 'y'): 0.8}}.")
         columns = sorted({self.axis(name) for pair in correlation for name in pair})
         for column in columns:
             if self.kinds[column] != "ordered":
@@ -291,8 +312,10 @@ class FactorSpace:
         matrix = torch.eye(len(columns), dtype=torch.float64, device=device)
         for (a, b), strength in correlation.items():
             i, j = columns.index(self.axis(a)), columns.index(self.axis(b))
-            if i == j or not -1 < strength < 1:
-                raise InputError(f"correlation: {a} and {b} must be two factors and {strength} lie between -1 and 1.")
+            if i == j or not isinstance(strength, Real) or not -1 < strength < 1:
+                raise InputError(f"correlation: {a} and {b} must be two factors and {strength!r} lie between -1 and 1.")
+            if matrix[i, j] not in (0, strength):
+                raise InputError(f"correlation: {a} and {b} are linked twice, by {matrix[i, j]:g} and by {strength:g}.")
             matrix[i, j] = matrix[j, i] = strength
         root, failed = torch.linalg.cholesky_ex(matrix)
         if failed:
@@ -306,3 +329,29 @@ def _below(limits: Tensor, generator: torch.Generator) -> Tensor:
     """A uniform integer from 0 to limit − 1 for every entry; the bias of the remainder is below limit / 2⁶³."""
     bits = torch.randint(2**63 - 1, limits.shape, generator=generator, device=generator.device)
     return bits % limits
+
+
+def _accepted(accept: Callable[[Tensor], Tensor], points: Tensor) -> Tensor:
+    mask = accept(points)
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != points.shape[:1]:
+        got = f"{mask.dtype} {tuple(mask.shape)}" if isinstance(mask, Tensor) else repr(mask)
+        raise InputError(f"accept must give a boolean for each of the {len(points)} points, got {got}.")
+    return mask
+
+
+def check_generator(generator: object) -> torch.Generator:
+    """The generator behind a draw; without one there is no draw, as the global one is nobody's to use."""
+    if not isinstance(generator, torch.Generator):
+        raise InputError(f"a draw needs its generator: pass a torch.Generator, got {generator!r}.")
+    return generator
+
+
+def as_integers(what: str, values: Whole) -> Tensor:
+    """Whole numbers of any shape as an int64 tensor, from a tensor, an array or nested lists."""
+    try:
+        tensor = values if isinstance(values, Tensor) else torch.from_numpy(np.array(values))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be integers in rows of one length, got {values!r}.") from error
+    if tensor.numel() and (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool):
+        raise InputError(f"{what} must be integers, got {tensor.dtype}.")
+    return tensor.long()

@@ -178,9 +178,35 @@ def test_what_has_no_distances_is_a_sentence(generator: torch.Generator) -> None
         factor_importance(still, generator)
     with pytest.raises(InputError, match="no factors"):
         factor_importance(unweave.load(torch.zeros(2, 8, 8, dtype=torch.uint8)), generator)
-    with pytest.raises(InputError, match="pairs must be at least 2"):
+    with pytest.raises(InputError, match="pairs must be a whole number of at least 2"):
         factor_importance(unweave.load("xysquares"), generator, pairs=1)
-    with pytest.raises(InputError, match="traversals must be at least 1"):
+    with pytest.raises(InputError, match="traversals must be a whole number of at least 1"):
         distance_matrices(unweave.load("xysquares"), generator, traversals=0)
     with pytest.raises(InputError, match="radius must not be negative"):
         box_blur(torch.zeros(1, 1, 4, 4), -1)
+
+
+def test_a_distance_that_is_none_is_a_sentence(generator: torch.Generator) -> None:
+    data = unweave.load("xysquares")
+    a = data.space.sample(4, generator)
+    for wrong in (lambda x, y: (x - y).mean(), lambda x, y: "far", lambda x, y: (x - y).mean((2, 3))):
+        with pytest.raises(InputError, match="one number for each of the 4 pairs"):
+            perceived_distance(data, a, a, distance=wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="4 points on one side and 1 on the other"):
+        perceived_distance(data, a, a[:1])
+
+
+def test_faint_variation_around_a_bright_level_is_measured(generator: torch.Generator) -> None:
+    pixels = torch.full((3, 1, 37, 37), 201, dtype=torch.uint8)
+    pixels[1, 0, 5] = 202
+    statistics = channel_statistics(unweave.load(pixels, factors=torch.arange(3)), generator)
+    exact = pixels.double().div(255).flatten(2).std(2).mean(0)
+    torch.testing.assert_close(statistics.std, exact, rtol=1e-4, atol=0)
+
+
+def test_two_values_have_no_order_to_see(generator: torch.Generator) -> None:
+    pixels = torch.randint(256, (6, 1, 8, 8), dtype=torch.uint8, generator=generator)
+    labels = torch.tensor([[i // 3, i % 3] for i in range(6)])
+    verdicts = [m.verdict for m in distance_matrices(unweave.load(pixels, factors=labels), generator, traversals=2)]
+    assert verdicts[0] == "two values"
+    assert float(verdicts[1]) <= 1

@@ -97,6 +97,8 @@ def test_the_official_npz_is_read_where_present(
     data = DSprites()
     assert data.origin == "official"
     assert torch.equal(data.rows(torch.arange(12)), tiny_official[:, None] * 255)
+    path.unlink()
+    assert DSprites().origin == "official"  # once converted, the file is needed no more
 
 
 def test_the_official_hdf5_is_read_where_present(

@@ -68,9 +68,51 @@ def test_a_part_of_another_version_is_not_built_upon(tmp_path: Path) -> None:
         folder = tmp_path / "tagged"
         folder.mkdir()
         (folder / "file.bin.part").write_bytes(b"x" * 1000)
-        (folder / "file.bin.part.tag").write_text('"old"')
+        (folder / "file.bin.part.version").write_text('"old" 3000000')
         assert fetch(remote(site), folder).read_bytes() == CONTENT  # no checksum: the tag alone tells
     assert leftovers(folder) == ["file.bin"]
+
+
+def test_without_any_checksum_the_length_must_be_the_same(tmp_path: Path) -> None:
+    with serve(Site(CONTENT, cut_after=1_000_000)) as site:
+        with pytest.raises(Unavailable, match="go on where it stopped"):
+            fetch(remote(site), tmp_path)
+        site.cut_after = None
+        assert fetch(remote(site), tmp_path).read_bytes() == CONTENT
+        assert "range" in site.requests[-1]
+    with serve(Site(CONTENT, cut_after=1_000_000)) as site:
+        folder = tmp_path / "changed"
+        with pytest.raises(Unavailable, match="go on where it stopped"):
+            fetch(remote(site), folder)
+        site.cut_after, site.content = None, CONTENT[::-1] + b"!"
+        assert fetch(remote(site), folder).read_bytes() == CONTENT[::-1] + b"!"
+
+
+def test_a_web_page_in_between_spoils_nothing(tmp_path: Path) -> None:
+    with serve(Site(CONTENT, cut_after=1_000_000)) as site:
+        with pytest.raises(Unavailable, match="go on where it stopped"):
+            fetch(remote(site), tmp_path)
+        site.cut_after, site.content_type = None, "text/html"
+        with pytest.raises(Unavailable, match="a web page"):
+            fetch(remote(site), tmp_path)
+        site.content_type = "application/octet-stream"
+        assert fetch(remote(site), tmp_path).read_bytes() == CONTENT
+        assert "range" in site.requests[-1]
+
+
+def test_a_part_that_is_too_long_is_not_taken(tmp_path: Path) -> None:
+    (tmp_path / "file.bin.part").write_bytes(CONTENT + b"more")
+    (tmp_path / "file.bin.part.version").write_text(" 3000000")
+    with serve(Site(CONTENT)) as site:
+        with pytest.raises(Unavailable, match="416"):
+            fetch(remote(site), tmp_path)
+        assert fetch(remote(site), tmp_path).read_bytes() == CONTENT
+
+
+def test_a_folder_that_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Unavailable, match="Set UNWEAVE_DATA to another folder"):
+        fetch(RemoteFile("file.bin", "http://127.0.0.1:9/file.bin"), tmp_path / "file")
 
 
 def test_a_whole_part_needs_nothing_more(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_what_cannot_be_cropped_is_a_sentence(empty_data_root: Path, pictures: P
         unweave.load("natural", folder=pictures, size=24)
     with pytest.raises(InputError, match="no folder"):
         unweave.load("natural", folder=tmp_path / "nowhere")
-    with pytest.raises(InputError, match="crops must be at least 1"):
+    with pytest.raises(InputError, match="crops must be a whole number of at least 1"):
         unweave.load("natural", folder=pictures, crops=0)
     with pytest.raises(InputError, match="natural has no factors, only images"):
         unweave.load("natural", folder=pictures).images(torch.tensor([[0]]))

@@ -11,6 +11,7 @@ from PIL import Image
 import unweave
 from unweave.data import OwnImages
 from unweave.errors import InputError
+from unweave.figures import make_sheet
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (12, 8, 8, 3), dtype=np.uint8)
 FACTORS = np.array([[i // 4, i % 4] for i in range(12)])
@@ -107,6 +108,45 @@ def test_a_point_with_no_image_is_named(generator: torch.Generator) -> None:
         data.images(torch.tensor([[0, 0], [2, 3]]))
 
 
+def test_a_table_that_does_not_fill_its_grid_is_narrowed_and_shown(generator: torch.Generator) -> None:
+    data = own(IMAGES[:11], factors=FACTORS[:11], names=["row", "column"])
+    assert not data.can_intervene
+    batch = data.sample(40, generator, where={"row": 2})
+    assert batch.factors is not None
+    assert set(map(tuple, batch.factors.tolist())) == {(2, 0), (2, 1), (2, 2)}
+    with pytest.raises(InputError, match=r"has no image with \{'row': 2, 'column': 3\}"):
+        data.sample(1, generator, where={"row": 2, "column": 3})
+    with pytest.raises(InputError, match="narrowed by where= only, not correlation="):
+        data.sample(1, generator, correlation={("row", "column"): 0.5})
+    for seed in range(12):
+        make_sheet(data, torch.Generator().manual_seed(seed))
+
+
+def test_more_factors_than_a_grid_has_positions_for(generator: torch.Generator) -> None:
+    data = own(IMAGES, factors=np.random.default_rng(0).integers(0, 3, (12, 60)))
+    assert data.sample(3, generator).images.shape == (3, 3, 8, 8)
+    assert not data.can_intervene
+    with pytest.raises(InputError, match="no 64-bit positions"):
+        data.images(torch.zeros(1, 60, dtype=torch.int64))
+
+
+def test_numbered_pictures_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for number in range(12):
+        Image.fromarray(np.full((8, 8), number, np.uint8)).save(tmp_path / f"{number}.png")
+    (tmp_path / "factors.csv").write_text("n\n" + "\n".join(map(str, range(12))))
+    data = own(tmp_path)
+    assert data.rows(ALL)[:, 0, 0, 0].tolist() == list(range(12))
+    assert (data.images(torch.tensor([[10]])) == 10).all()
+
+
+def test_the_official_dsprites_file_is_read_past_its_pickled_metadata(tmp_path: Path) -> None:
+    np.savez(
+        tmp_path / "d.NPZ", imgs=IMAGES[..., 0], latents_classes=FACTORS, metadata=np.array({"a": 1}, dtype=object)
+    )
+    (tmp_path / "d.NPZ.npz").rename(tmp_path / "d.NPZ")
+    assert own(tmp_path / "d.NPZ").space.sizes == (3, 4)
+
+
 def test_continuous_factors_come_with_samples_and_make_no_grid(generator: torch.Generator) -> None:
     angles = np.random.default_rng(1).uniform(size=(12, 1))
     data = own(IMAGES, factors=angles, names=["angle"])
@@ -143,6 +183,10 @@ def test_grey_pictures_stay_grey_unless_one_has_colour(tmp_path: Path) -> None:
         (IMAGES, {"factors": FACTORS[:5]}, "12 images and 5 rows of factors"),
         (IMAGES, {"factors": FACTORS, "names": ["a"]}, "as many different names"),
         (IMAGES, {"names": ["a"]}, "there are none"),
+        (IMAGES, {"factors": FACTORS, "names": [3, 4]}, "as many different names"),
+        (IMAGES, {"size": 0}, "size in pixels must be a whole number of at least 4"),
+        (torch.zeros(2, 8, 8).to_sparse(), {}, "a dense tensor with values"),
+        (torch.zeros(2, 8, 8, device="meta"), {}, "a dense tensor with values"),
         (IMAGES, {"factors": np.zeros((12, 2, 2))}, r"must be \(N, K\)"),
         (IMAGES, {"factor": FACTORS}, "did you mean 'factors'"),
         (IMAGES.astype(np.int64), {}, "uint8, or floats from 0 to 1"),
@@ -150,7 +194,6 @@ def test_grey_pictures_stay_grey_unless_one_has_colour(tmp_path: Path) -> None:
         (np.full((2, 8, 8), np.nan), {}, "NaN or infinite"),
         (IMAGES[..., :2], {}, "which axis"),
         (IMAGES[:0], {}, "with N > 0"),
-        (IMAGES[0], {"factors": FACTORS}, "not square|rows of factors"),
         (np.zeros((3, 8, 9), np.uint8), {}, "9×8, not square: pass size="),
         ("./nowhere/", {}, r"no file or folder nowhere"),
     ],
@@ -174,6 +217,11 @@ def test_folders_and_files_that_cannot_be_read_are_named(tmp_path: Path, folder:
     (tmp_path / "a.txt").write_text("text")
     with pytest.raises(InputError, match=r"a\.txt is not a folder, nor an \.npy"):
         own(tmp_path / "a.txt")
+    (tmp_path / "c.npz").write_bytes(b"PK no archive")
+    with pytest.raises(InputError, match=r"c\.npz cannot be read"):
+        own(tmp_path / "c.npz")
+    with pytest.raises(InputError, match="names its own columns"):
+        own(IMAGES, factors=tmp_path / "f.csv", names=["a"])
     np.savez(tmp_path / "b.npz", one=IMAGES, two=IMAGES)
     with pytest.raises(InputError, match="call the array of images 'images'; it has one, two"):
         own(tmp_path / "b.npz")

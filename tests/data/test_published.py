@@ -62,7 +62,7 @@ def test_a_corrupt_file_is_named_with_both_checksums_and_not_converted(shelf: Sh
         ("shapes3d", h5(noise(12, 64, 64, 1)), "expected uint8 images with 3 channels"),
         ("mpi3d_real", written(lambda s: np.savez(s, images=noise(10, 64, 64, 3))), "has 10 images and the set has 12"),
         ("mpi3d_real", b"no zip", "damaged"),
-        ("cars3d", tar({"data/cars/a.mat": b"no matlab"}), "has 96 images|damaged"),
+        ("cars3d", tar({"data/cars/a.mat": b"no matlab"}), "has 96 images and the set has 192"),
         ("cars3d", b"no tar", "damaged"),
         ("falcor3d", b"no zip", "damaged"),
     ],

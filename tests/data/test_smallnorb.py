@@ -72,6 +72,16 @@ def test_smallnorb_can_show_the_instance(
         assert np.array_equal(image, pictures[0, instance, 1, 0, 0])
 
 
+@pytest.mark.parametrize(("half", "others"), [("training", slice(3, 6)), ("testing", slice(0, 3))])
+def test_one_half_needs_its_own_files_only(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, generator: torch.Generator, half: str, others: slice
+) -> None:
+    fabricate_norb(shelf, monkeypatch)
+    for file in smallnorb.SmallNORB.card.files[others]:
+        (shelf.root / "smallnorb" / file.name).unlink()
+    assert unweave.load("smallnorb", half=half).sample(2, generator).images.shape == (2, 1, 64, 64)
+
+
 def test_smallnorb_has_two_halves(empty_data_root: Path) -> None:
     with pytest.raises(ValueError, match="both, training or testing"):
         unweave.load("smallnorb", half="third")

@@ -48,6 +48,26 @@ def test_a_csv_is_put_in_the_pictures_order(tmp_path: Path) -> None:
     assert table.codes.tolist() == [[1, 0], [0, 1]]
 
 
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_columns_may_be_parted_by_commas_semicolons_or_tabs(tmp_path: Path, mark: str) -> None:
+    path = csv(tmp_path, f"File{mark}cls{mark}self\nb.png{mark}1{mark}x\na.png{mark}2{mark}y\n")
+    table = read_csv(path, [Path("a.png"), Path("b.png")], None)
+    assert table.space is not None
+    assert table.space.names == ("cls", "self")
+    assert table.codes.tolist() == [[1, 1], [0, 0]]
+
+
+def test_files_that_are_no_tables_are_named(tmp_path: Path) -> None:
+    (tmp_path / "latin.csv").write_bytes("größe\n1\n".encode("latin-1"))
+    with pytest.raises(InputError, match="not a text file in UTF-8"):
+        read_csv(tmp_path / "latin.csv", None, None)
+    with pytest.raises(InputError, match="there is no file"):
+        read_csv(tmp_path, None, None)
+    with pytest.raises(InputError, match="line 2 cannot be read"):
+        read_csv(csv(tmp_path, "x\n" + "9" * 200_000 + "\n"), None, None)
+    assert read_csv(csv(tmp_path, "x\n99999999999999999999999\n1\n"), None, None).codes.tolist() == [[1], [0]]
+
+
 def test_continuous_csv_columns_keep_their_values(tmp_path: Path) -> None:
     table = read_csv(csv(tmp_path, "a,b\n" + "\n".join(f"{i / 7},{i % 2}" for i in range(50))), None, None)
     assert table.space is None
@@ -59,8 +79,9 @@ def test_continuous_csv_columns_keep_their_values(tmp_path: Path) -> None:
     [
         ("", "no rows of factors"),
         ("x,y\n", "no rows of factors"),
-        ("x,y\n1,2\n3\n", "line 3 has another number of columns"),
-        ("x,x\n1,2\n", "same name"),
+        ("x,y\n1,2\n\n3\n", "line 4 has 1 columns and the first has 2"),
+        ("x,,y\n1,2,3\n", "each column needs a name of its own"),
+        ("x,x \n1,2\n", "each column needs a name of its own"),
         ("x,y\n1,\n", "factor y has empty entries"),
         ("x,y\n1,nan\n", "factor y has NaN"),
         ("file,x\na.png,1\n", r"has no row for b\.png"),
@@ -79,6 +100,10 @@ def test_what_cannot_be_a_factor_is_a_sentence() -> None:
         Table.of({"angle": np.arange(3)}, {"angel": "cyclic"})
     with pytest.raises(InputError, match="unknown kind 'circular'"):
         Table.of({"angle": np.arange(3)}, {"angle": "circular"})
+    with pytest.raises(InputError, match="kinds takes a kind for each factor by name"):
+        Table.of({"angle": np.arange(3)}, ["cyclic"])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="unknown kind 'None'"):
+        Table.of({"angle": np.arange(3)}, {"angle": None})  # type: ignore[dict-item]
     with pytest.raises(InputError, match="numbers or words"):
         Table.of({"z": np.array([1j, 2j])})
     with pytest.raises(InputError, match="code the words as numbers"):

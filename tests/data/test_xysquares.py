@@ -48,9 +48,10 @@ def test_the_whole_set_has_8_to_the_6_images() -> None:
     ("options", "message"),
     [
         ({"spacing": 9}, "need 71 pixels, the image has 64"),
-        ({"squares": 0}, "at least 1"),
-        ({"size": 4}, "from 8 to 4096"),
-        ({"size": "64"}, "whole number of pixels"),
+        ({"squares": 0}, "squares must be a whole number of at least 1"),
+        ({"spacing": 1.5}, "spacing must be a whole number"),
+        ({"size": 4}, "at least 8 and of at most 4096"),
+        ({"size": "64"}, "size in pixels must be a whole number"),
     ],
 )
 def test_squares_that_do_not_fit_are_refused(options: dict[str, int], message: str) -> None:

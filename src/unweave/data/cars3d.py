@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import tarfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -52,10 +53,10 @@ class Cars3D(Published):
                     raise Unavailable(f"cars3d: {car} has views {views.shape[3:]}, not {azimuths} by {elevations}.")
                 images = views.transpose(4, 3, 0, 1, 2)  # (elevation, azimuth, H, W, C)
                 out.put(rows[..., order[car]].reshape(-1), images.reshape(-1, *images.shape[2:]))
-        except (tarfile.TarError, EOFError, OSError, KeyError, ValueError) as error:
-            if isinstance(error, Unavailable):
-                raise
-            raise Unavailable(f"{files[0]} is damaged, or not the archive of Cars3D: {error}.") from error
+        except Unavailable:
+            raise
+        except (tarfile.TarError, EOFError, OSError, KeyError, ValueError, zlib.error) as error:
+            raise Unavailable(f"{files[0]} is damaged, or not the archive of Cars3D: {error}") from error
 
 
 def _car_order(path: Path) -> dict[str, int]:

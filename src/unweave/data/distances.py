@@ -15,11 +15,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from unweave.data.factor_data import FactorData
-from unweave.errors import InputError, unknown
+from unweave.errors import InputError, unknown, whole
 from unweave.progress import progress
 
 Distance = Callable[[Tensor, Tensor], Tensor]
-CHUNK = 1 << 20  # pixels, of all channels, that are compared at a time
+CHUNK = 1 << 22  # pixels, of all channels, that are compared at a time
 EXACT_UP_TO = 1_000_000  # images: a set with more is sampled for its channel statistics
 
 
@@ -68,7 +68,7 @@ def distance_named(name: str) -> Distance:
     kind, _, radius = name.partition(":")
     if kind not in DISTANCES or (radius and kind != "blurred_mse"):
         raise unknown("distance", name, DISTANCES)
-    if radius and not radius.isdigit():
+    if radius and not (radius.isascii() and radius.isdecimal()):
         raise InputError(f"the blur's radius must be a whole number, got {radius!r}.")
     return partial(blurred_mse, radius=int(radius)) if radius else DISTANCES[kind]
 
@@ -82,12 +82,22 @@ def perceived_distance(
     data: FactorData, a: Tensor, b: Tensor, *, distance: Distance = mse, generator: torch.Generator | None = None
 ) -> Tensor:
     """The distance (n,) between the images of points ``a`` and ``b`` (n, K). Eq. 7."""
+    if len(a) != len(b):
+        raise InputError(f"there are {len(a)} points on one side and {len(b)} on the other.")
     step = _pairs_at_once(data)
     chunks = [
-        distance(_as_float(data.images(one, generator)), _as_float(data.images(other, generator)))
+        _measured(distance, _as_float(data.images(one, generator)), _as_float(data.images(other, generator)))
         for one, other in zip(torch.split(a, step), torch.split(b, step), strict=True)
     ]
     return torch.cat(chunks) if chunks else torch.empty(0)
+
+
+def _measured(distance: Distance, a: Tensor, b: Tensor) -> Tensor:
+    values = distance(a, b)
+    if not isinstance(values, Tensor) or values.shape != (len(a),):
+        got = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
+        raise InputError(f"a distance must give one number for each of the {len(a)} pairs, (B,), got {got}.")
+    return values
 
 
 @dataclass(frozen=True)
@@ -108,8 +118,7 @@ def factor_importance(
     "random", pairs of different random points (eq. 13).
     """
     space = data.space
-    if pairs < 2:
-        raise InputError(f"pairs must be at least 2, got {pairs}.")
+    pairs = whole("pairs", pairs, at_least=2)
     rows = []
     changeable = [name for name, size in zip(space.names, space.sizes, strict=True) if size > 1]
     if not changeable:
@@ -155,14 +164,20 @@ class Matrices:
         flat = norms <= 1e-6 * both.norm(dim=1)  # single precision's noise around a constant
         return float("nan") if flat.any() else float((centred[0] @ centred[1]) / (norms[0] * norms[1]))
 
+    @property
+    def verdict(self) -> str:
+        """The correlation in words, or why there is none."""
+        if len(self.perceived) < 3:
+            return "one value" if len(self.perceived) == 1 else "two values"  # nothing that could be out of order
+        return "constant" if math.isnan(self.correlation) else f"{self.correlation:.3f}"
+
 
 def distance_matrices(
     data: FactorData, generator: torch.Generator, *, traversals: int = 50, distance: Distance = mse
 ) -> list[Matrices]:
     """For each factor, the distances along it, averaged over traversals through random points. Eq. 10."""
     space = data.space
-    if traversals < 1:
-        raise InputError(f"traversals must be at least 1, got {traversals}.")
+    traversals = whole("traversals", traversals, at_least=1)
     matrices = []
     with progress(f"distance matrices of {data.name}", len(space)) as advance:
         for axis, (name, size) in enumerate(zip(space.names, space.sizes, strict=True)):
@@ -179,7 +194,7 @@ def distance_matrices(
 
 def _rows_of_distances(images: Tensor, distance: Distance) -> Iterator[Tensor]:
     for image in images:
-        yield distance(image.expand_as(images), images).double()
+        yield _measured(distance, image.expand_as(images), images).double()
 
 
 @dataclass(frozen=True)
@@ -206,10 +221,12 @@ def channel_statistics(data: FactorData, generator: torch.Generator) -> ChannelS
         for start in range(0, count, step):
             n = min(step, count - start)
             images = data.rows(torch.arange(start, start + n)) if exact else data.sample(n, generator).images
-            pixels = images.flatten(2).float()  # (B, C, H·W)
-            mean, squares = pixels.mean(2).double(), pixels.square_().mean(2).double()  # (B, C)
-            totals[0] += mean.sum(0)
-            totals[1] += (squares - mean**2).clamp(min=0).sqrt().sum(0)
+            pixels = images.flatten(2)  # (B, C, H·W) uint8
+            first = pixels[..., :1].float()  # what is subtracted before squaring, so that no digit is lost
+            shifted = pixels.float().sub_(first)
+            offset, squares = shifted.mean(2).double(), shifted.square_().mean(2).double()  # (B, C)
+            totals[0] += (offset + first[..., 0]).sum(0)
+            totals[1] += (squares - offset**2).clamp(min=0).sqrt().sum(0)
             advance(n)
     unbiased = math.sqrt(pixels_each / (pixels_each - 1))
     return ChannelStatistics(totals[0] / (255 * count), totals[1] / (255 * count) * unbiased, count, exact)

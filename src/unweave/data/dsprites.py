@@ -7,7 +7,7 @@ of 56,080 genuine images it reproduces 56,072 exactly and the others to one pixe
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ NPZ = RemoteFile(
     "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz",
     "https://github.com/deepmind/dsprites-dataset/raw/master/dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz",
     checksum="md5:7da33b31b13a06f4b04a70402ce90c2e",
+    about="about 26 MB",
 )
 HDF5 = RemoteFile(
     "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.hdf5",
@@ -42,7 +43,10 @@ HDF5 = RemoteFile(
 
 
 class DSprites(FactorData):
-    """All 737,280 sprites, bit-packed on disk: from the official file where it is present, else drawn once."""
+    """All 737,280 sprites, bit-packed on disk: from the official file where it is present, else drawn once.
+
+    Orientation goes once round, both ends included: 0 and 39 are the same image.
+    """
 
     name = "dsprites"
     card = Card(
@@ -59,9 +63,10 @@ class DSprites(FactorData):
         """``size`` other than 64 resizes each batch."""
         self.shape = (1, check_image_size(self.name, size), size)
         folder = data_folder(self.name)
-        official = next((file for file in (NPZ, HDF5) if (folder / file.name).exists()), None)
-        self.origin = "drawn" if official is None else "official"
-        make = _draw_grid if official is None else lambda grid: _read_official(folder / official.name, official, grid)
+        source = next((file for file in (NPZ, HDF5) if (folder / file.name).exists()), NPZ)
+        converted = (folder / "official-bits.npy").exists()
+        self.origin = "official" if converted or (folder / source.name).exists() else "drawn"
+        make = _draw_grid if self.origin == "drawn" else partial(_read_official, folder / source.name, source)
         self._bits = kept(folder / f"{self.origin}-bits.npy", (SPACE.size, CANVAS * CANVAS // 8), make)
 
     def _read(self, index: Tensor, generator: torch.Generator | None) -> Tensor:
@@ -112,17 +117,22 @@ def _read_official(path: Path, file: RemoteFile, bits: Bytes) -> None:
     verify(path, file)
     with progress("converting dsprites", len(bits)) as advance:
         if file is NPZ:
-            if npz_shape(path, "imgs") != (len(bits), CANVAS, CANVAS):
-                raise Unavailable(f"{path} does not hold the {len(bits):,} images of dSprites.")
+            _check_shape(path, npz_shape(path, "imgs"), len(bits))
             for rows, images in npz_rows(path, "imgs", CHUNK):
                 _pack(bits, rows, images)
                 advance(len(images))
         else:
             with extra("h5py", "hdf5").File(path) as archive:
+                _check_shape(path, archive["imgs"].shape, len(bits))
                 for start in range(0, len(bits), CHUNK):
                     images = archive["imgs"][start : start + CHUNK]
                     _pack(bits, slice(start, start + len(images)), images)
                     advance(len(images))
+
+
+def _check_shape(path: Path, shape: tuple[int, ...], images: int) -> None:
+    if shape != (images, CANVAS, CANVAS):
+        raise Unavailable(f"{path} does not hold the {images:,} images of dSprites.")
 
 
 def _pack(bits: Bytes, rows: slice, images: NDArray[Any]) -> None:

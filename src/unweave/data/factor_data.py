@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from unweave.data.files import RemoteFile
-from unweave.errors import InputError
-from unweave.factors import FactorSpace
+from unweave.errors import InputError, whole
+from unweave.factors import FactorSpace, Whole, as_integers, check_generator
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,11 @@ class FactorData:
         """How many images there are, counting one for each point of the grid."""
         return self.space.size
 
-    def images(self, factors: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    def exist(self, factors: Tensor) -> Tensor:
+        """Which of the points (B, K) have an image, (B,) booleans."""
+        return torch.ones(len(factors), dtype=torch.bool)
+
+    def images(self, factors: Whole, generator: torch.Generator | None = None) -> Tensor:
         """The images (B, C, H, W) uint8 of points ``factors`` (B, K); a stochastic set needs the generator."""
         factors = self.space.check(factors)
         if factors.ndim != 2:
@@ -72,18 +76,16 @@ class FactorData:
         self._check_generator(generator)
         return self._draw(factors.cpu(), generator)
 
-    def rows(self, index: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    def rows(self, index: Whole, generator: torch.Generator | None = None) -> Tensor:
         """The images (B, C, H, W) uint8 at positions ``index`` (B,): on the grid, or in the order of the files."""
-        if index.ndim != 1 or index.is_floating_point():
-            raise InputError(f"positions must be integers (B,), got {index.dtype} {tuple(index.shape)}.")
-        if index.numel() and not 0 <= int(index.min()) <= int(index.max()) < self.size:
-            raise InputError(f"positions go from 0 to {self.size - 1}, got {int(index.min())} to {int(index.max())}.")
+        index = self._positions(index)
         self._check_generator(generator)
-        return self._read(index.cpu().long(), generator)
+        return self._read(index, generator)
 
     def sample(self, n: int, generator: torch.Generator, **narrowing: Any) -> Batch:
         """Draw n images and their factors; ``narrowing`` goes to :meth:`FactorSpace.sample`."""
-        self._check_generator(generator)
+        n = whole("the number of images", n)
+        self._check_generator(check_generator(generator))
         if narrowing or self.has_factors:
             factors = self.space.sample(n, generator, **narrowing)
             return Batch(self._draw(factors, generator), factors)
@@ -100,10 +102,18 @@ class FactorData:
         """The images at checked positions (B,)."""
         return self._draw(self.space.at(index), generator)
 
+    def _positions(self, index: Whole) -> Tensor:
+        index = as_integers("positions", index).cpu()
+        if index.ndim != 1:
+            raise InputError(f"positions must be (B,), got shape {tuple(index.shape)}.")
+        if index.numel() and not 0 <= int(index.min()) <= int(index.max()) < self.size:
+            raise InputError(f"positions go from 0 to {self.size - 1}, got {int(index.min())} to {int(index.max())}.")
+        return index
+
     def _check_generator(self, generator: torch.Generator | None) -> None:
         if self.stochastic and generator is None:
             raise InputError(f"{self.name} draws at random given the factors: pass a torch.Generator.")
-        if generator is not None and generator.device.type != "cpu":
+        if generator is not None and check_generator(generator).device.type != "cpu":
             raise InputError(f"images are drawn on the CPU: pass a CPU generator, not one on {generator.device}.")
 
     def __repr__(self) -> str:
@@ -113,6 +123,4 @@ class FactorData:
 
 def check_image_size(name: str, size: int, at_least: int = 4) -> int:
     """An image's width and height in pixels, or an error that says what would do."""
-    if not isinstance(size, int) or isinstance(size, bool) or not at_least <= size <= 4096:
-        raise InputError(f"{name}: size must be a whole number of pixels from {at_least} to 4096, got {size!r}.")
-    return size
+    return whole(f"{name}: size in pixels", size, at_least=at_least, at_most=4096)

@@ -8,8 +8,10 @@ import shutil
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
+from email.message import Message
 from http.client import HTTPException
 from pathlib import Path
+from typing import IO
 
 import platformdirs
 from filelock import FileLock
@@ -28,6 +30,11 @@ class RemoteFile:
     url: str
     size: int | None = None  # bytes, where published
     checksum: str | None = None  # "md5:…", "sha256:…" or "git:…" (a git blob's name), where published
+    about: str = ""  # its size in words, where the exact one is not published
+
+    def __str__(self) -> str:
+        size = f"{self.size:,} bytes" if self.size else self.about
+        return f"{self.url} ({', '.join(filter(None, [size, self.checksum or 'no published checksum']))})"
 
 
 def data_folder(name: str = "") -> Path:
@@ -68,61 +75,90 @@ def verify(path: Path, file: RemoteFile) -> None:
 def fetch(file: RemoteFile, folder: Path) -> Path:
     """Download a file into a folder unless a verified copy is there, going on where a broken download stopped."""
     path, part = folder / file.name, folder / f"{file.name}.part"
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / f"{file.name}.lock"):
-        if not path.exists():
-            resumed = part.exists()
-            _download(file, part, path)
-            try:
-                verify(part, file)
-            except Unavailable:
-                part.unlink()  # what follows must not build on it
-                if not resumed:
-                    raise
-                _download(file, part, path)
-                verify(part, file)
-            part.replace(path)
-        else:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / f"{file.name}.lock").acquire()
+    except OSError as error:
+        raise Unavailable(
+            f"cannot use {folder}: {error.strerror or error}. Set UNWEAVE_DATA to another folder."
+        ) from error
+    with lock:
+        if path.exists():
             verify(path, file)
+            return path
+        resumed = part.exists()
+        _download(file, part, path)
+        try:
+            verify(part, file)
+        except Unavailable:
+            part.unlink()  # what follows must not build on it
+            if not resumed:
+                raise
+            _download(file, part, path)
+            verify(part, file)
+        part.replace(path)
     return path
 
 
 def _download(file: RemoteFile, part: Path, path: Path) -> None:
-    tag = part.with_name(f"{part.name}.tag")  # the server's name for the version that the part belongs to
-    done = part.stat().st_size if part.exists() and (tag.exists() or file.checksum) else 0
+    """Complete the part, or start it anew where the server's file is not the one that the part belongs to."""
+    version = part.with_name(f"{part.name}.version")  # what the server said of the file that the part belongs to
+    done = part.stat().st_size if part.exists() and (version.exists() or file.checksum) else 0
     request = urllib.request.Request(file.url, headers={"User-Agent": "unweave"})
     if done:
         request.add_header("Range", f"bytes={done}-")
-        if tag.exists():
-            request.add_header("If-Range", tag.read_text())
     try:
         with urllib.request.urlopen(request, timeout=60) as response:
-            if response.status != 206:  # the server starts from the beginning
-                done = 0
-                tag.unlink(missing_ok=True)
-                if response.headers.get("ETag"):
-                    tag.write_text(response.headers["ETag"])
-            if "text/html" in response.headers.get("Content-Type", "") and not file.name.endswith(".html"):
+            headers = response.headers
+            if "text/html" in headers.get("Content-Type", ""):
                 raise Unavailable(_by_hand(file, path, "the server answered with a web page"))
-            length = response.headers.get("Content-Length")
-            total = done + int(length) if length else file.size
-            _save(response, part, done, total, file.name)
+            said = _version(headers, response.status, done)
+            if done and (response.status != 206 or (version.exists() and version.read_text() != said)):
+                part.unlink()  # the server starts from the beginning, or has another file now
+                done = 0
+                if response.status == 206:
+                    version.unlink()
+                    return _download(file, part, path)
+            version.write_text(said)
+            _save(response, part, done, _total(headers, done) or file.size, file.name)
     except urllib.error.HTTPError as error:
-        if error.code != 416:  # 416: nothing is left to send, so the part is whole or wrong, as verify will tell
+        whole = _total_of_range(error.headers)  # a 416 names the whole length
+        if error.code != 416 or (whole is not None and whole != done):
+            if error.code == 416:
+                part.unlink()  # longer than the file: the next try starts from the beginning
             raise Unavailable(_by_hand(file, path, f"the server answered {error.code} {error.reason}")) from error
-    except (urllib.error.URLError, TimeoutError, ConnectionError, HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
-        raise Unavailable(_by_hand(file, path, str(reason))) from error
-    tag.unlink(missing_ok=True)
+    except Unavailable:
+        raise
+    except (OSError, HTTPException) as error:
+        reason = getattr(error, "reason", None) or error.strerror if isinstance(error, OSError) else None
+        raise Unavailable(_by_hand(file, path, str(reason or error))) from error
+    version.unlink(missing_ok=True)
+    return None
 
 
-def _save(response: object, part: Path, done: int, total: int | None, name: str) -> None:
-    read = getattr(response, "read")  # noqa: B009
+def _version(headers: Message, status: int, done: int) -> str:
+    """The server's tag or date for its file, and the file's whole length."""
+    tag = headers.get("ETag") or headers.get("Last-Modified") or ""
+    length = _total_of_range(headers) if status == 206 else _total(headers, 0)
+    return f"{tag} {length}"
+
+
+def _total(headers: Message, done: int) -> int | None:
+    length = headers.get("Content-Length", "")
+    return done + int(length) if length.isdecimal() else None
+
+
+def _total_of_range(headers: Message) -> int | None:
+    total = headers.get("Content-Range", "").rpartition("/")[2]
+    return int(total) if total.isdecimal() else None
+
+
+def _save(response: IO[bytes], part: Path, done: int, total: int | None, name: str) -> None:
     if total and shutil.disk_usage(part.parent).free < total - done:
         raise Unavailable(f"{name} needs {total - done:,} bytes and the disk under {part.parent} has fewer free.")
     with part.open("r+b" if done else "wb") as stream, progress(name, total, done=done, unit="bytes") as advance:
         stream.seek(done)
-        while block := read(BLOCK):
+        while block := response.read(BLOCK):
             stream.write(block)
             advance(len(block))
         stream.flush()

@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
 from torch import Tensor
 
 from unweave.data.factor_data import Card, FactorData, check_image_size
 from unweave.data.files import RemoteFile, data_folder, verify
-from unweave.data.own import picture_files
-from unweave.errors import InputError, Unavailable
+from unweave.data.pictures import picture_files, read_picture
+from unweave.errors import InputError, Unavailable, whole
 
 IMAGES = RemoteFile(
     "IMAGES.mat", "http://rctn.org/bruno/sparsenet/IMAGES.mat", checksum="git:18a1e3ab1363edeb6132e237dd84f6ea0a5c9cb2"
@@ -43,9 +42,9 @@ class Natural(FactorData):
         self, *, folder: str | Path | None = None, size: int = 16, crops: int = 100_000, seed: int = 0
     ) -> None:
         self.shape = (1, check_image_size(self.name, size), size)
-        if crops < 1:
-            raise InputError(f"natural: crops must be at least 1, got {crops}.")
-        pictures = _olshausen() if folder is None else [_grey(path) for path in picture_files(Path(folder))]
+        crops, seed = whole("natural: crops", crops, at_least=1), whole("natural: seed", seed, at_most=2**63 - 1)
+        grey = [] if folder is None else [read_picture(path, "grey")[..., 0] for path in picture_files(folder)]
+        pictures = grey or _olshausen()
         small = [picture.shape for picture in pictures if min(picture.shape) < size]
         if small:
             raise InputError(f"natural: a picture of {small[0][1]}×{small[0][0]} pixels has no crop of {size}×{size}.")
@@ -84,8 +83,3 @@ def _olshausen() -> list[NDArray[np.uint8]]:
     low, high = pictures.min(), pictures.max()
     scaled = np.round((pictures - low) / (high - low) * 255).astype(np.uint8)
     return list(np.moveaxis(scaled, -1, 0))
-
-
-def _grey(path: Path) -> NDArray[np.uint8]:
-    with Image.open(path) as picture:
-        return np.array(picture.convert("L"))

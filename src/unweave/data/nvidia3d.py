@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -38,8 +39,18 @@ class _Nvidia3D(Published):
                     numbers = range(start, min(start + CHUNK, len(labels)))
                     names = [f"{self.folder}/images/{number:06}.png" for number in numbers]
                     out.put(index[start : start + CHUNK], np.stack([_picture(archive, name) for name in names]))
-        except (zipfile.BadZipFile, UnidentifiedImageError, KeyError, EOFError, ValueError) as error:
-            raise Unavailable(f"{files[0]} is damaged, or not the archive of {self.name}: {error}.") from error
+        except Unavailable:
+            raise
+        except (
+            zipfile.BadZipFile,
+            UnidentifiedImageError,
+            OSError,
+            KeyError,
+            EOFError,
+            ValueError,
+            zlib.error,
+        ) as error:
+            raise Unavailable(f"{files[0]} is damaged, or not the archive of {self.name}: {error}") from error
 
 
 def _picture(archive: zipfile.ZipFile, name: str) -> NDArray[np.uint8]:
@@ -61,7 +72,7 @@ class Falcor3D(_Nvidia3D):
         licence="CC-BY-4.0",
         citation=CITATION,
         home="https://github.com/NVlabs/High-res-disentanglement-datasets",
-        files=(RemoteFile("Falcor3D_down128.zip", f"{DRIVE}1XAQfFK1x6cpN1eiovbP0hVfLTm5SsSoJ"),),
+        files=(RemoteFile("Falcor3D_down128.zip", f"{DRIVE}1XAQfFK1x6cpN1eiovbP0hVfLTm5SsSoJ", about="about 3.7 GB"),),
     )
 
 
@@ -87,5 +98,5 @@ class Isaac3D(_Nvidia3D):
         licence="CC-BY-4.0",
         citation=CITATION,
         home="https://github.com/NVlabs/High-res-disentanglement-datasets",
-        files=(RemoteFile("Isaac3D_down128.zip", f"{DRIVE}1OmQ1G2wnm6eTsSFGTKFZZAh5D3nQTW1B"),),
+        files=(RemoteFile("Isaac3D_down128.zip", f"{DRIVE}1OmQ1G2wnm6eTsSFGTKFZZAh5D3nQTW1B", about="about 13 GB"),),
     )

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
 from torch import Tensor
 
+from unweave.data.arrays import DAMAGE, npz_shape
 from unweave.data.factor_data import Batch, Card, FactorData, check_image_size
+from unweave.data.pictures import picture_files, read_picture
 from unweave.data.resize import resize
-from unweave.data.tables import Table, read_csv
-from unweave.errors import InputError, extra
-from unweave.factors import FactorSpace
+from unweave.data.tables import Table, read_csv, read_matrix
+from unweave.errors import InputError, Unavailable, extra, whole
+from unweave.factors import FactorSpace, Whole, check_generator
 
-PICTURES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm"}
 FACTOR_KEYS = ("factors", "labels", "latents_classes")
 Array = NDArray[Any]
 
@@ -38,7 +38,7 @@ class OwnImages(FactorData):
         height, width, channels = _height_width_channels(images, self._channels_last)
         if size is None and height != width:
             raise InputError(f"{name}: the images are {width}×{height}, not square: pass size= to make them so.")
-        pixels = check_image_size(name, size or height)
+        pixels = check_image_size(name, height if size is None else size)
         self.shape = (channels, pixels, pixels)
         self._table = table
         if table is not None and len(table) != len(images):
@@ -51,7 +51,7 @@ class OwnImages(FactorData):
             citation="yours",
             home=name,
         )
-        if table is not None and table.space is not None:
+        if table is not None and table.space is not None and table.space.size <= 2**63:
             cells = table.space.index(table.codes)
             self._cells, self._rows = cells.sort(stable=True)
             self.stochastic = bool((self._cells.diff() == 0).any())
@@ -71,22 +71,43 @@ class OwnImages(FactorData):
     @property
     def can_intervene(self) -> bool:
         """Whether the table fills its grid."""
-        return self.has_factors and len(torch.unique(self._cells)) == self.space.size
+        return self.has_factors and self.size >= self.space.size == len(torch.unique(self._cells))
 
     @property
     def size(self) -> int:
         """How many images there are."""
         return len(self._images)
 
+    def exist(self, factors: Tensor) -> Tensor:
+        """Which of the points (B, K) occur in the table."""
+        return torch.isin(self.space.index(factors), self._cells)
+
+    def rows(self, index: Whole, generator: torch.Generator | None = None) -> Tensor:
+        """The images at these positions of the table, in which chance has no part."""
+        return self._read(self._positions(index), generator)
+
     def sample(self, n: int, generator: torch.Generator, **narrowing: Any) -> Batch:
-        """Draw n of the images that exist, and their factors; with ``narrowing``, points of the grid."""
-        if narrowing:
-            return super().sample(n, generator, **narrowing)
-        index = torch.randint(self.size, (n,), generator=generator)
+        """Draw n of the images that exist, and their factors; of ``narrowing`` only ``where`` is known here."""
+        n, generator = whole("the number of images", n), check_generator(generator)
+        rows = self._rows_where(**narrowing) if narrowing else torch.arange(self.size)
+        index = rows[torch.randint(len(rows), (n,), generator=generator)]
         return Batch(self._read(index, generator), None if self.labels is None else self.labels[index])
 
+    def _rows_where(self, where: Mapping[str, Any] | None = None, **others: Any) -> Tensor:
+        if others:
+            raise InputError(
+                f"{self.name}: a table of one's own can be narrowed by where= only, not {sorted(others)[0]}=."
+            )
+        fits = torch.ones(self.size, dtype=torch.bool)
+        for column, allowed in self.space.choices(where or {}, torch.device("cpu")).items():
+            assert self.labels is not None
+            fits &= torch.isin(self.labels[:, column], allowed)
+        if not fits.any():
+            raise InputError(f"{self.name} has no image with {where}.")
+        return fits.nonzero()[:, 0]
+
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
-        cells = self.space.index(factors)
+        cells = self.space.index(factors)  # a sentence where the grid has too many
         first = torch.searchsorted(self._cells, cells)
         count = torch.searchsorted(self._cells, cells, right=True) - first
         if (count == 0).any():
@@ -123,6 +144,8 @@ def load_own(
     "ordered", "cyclic" or "categorical"). ``size`` resizes.
     """
     name, pictures = "these images", None
+    if size is not None:
+        check_image_size("your own images", size)
     if isinstance(source, str | Path):
         name, path = str(source), Path(source).expanduser()
         if path.is_dir():
@@ -134,38 +157,27 @@ def load_own(
     else:
         images, found = _to_array(source), None
     factors = found if factors is None else factors
+    if isinstance(factors, str | Path) and Path(factors).suffix.lower() == ".npy":
+        factors = read_matrix(Path(factors).expanduser())
     if isinstance(factors, str | Path):
-        table: Table | None = read_csv(Path(factors), pictures, kinds)
+        if names is not None:
+            raise InputError(f"{factors} names its own columns: leave names= out.")
+        table: Table | None = read_csv(Path(factors).expanduser(), pictures, kinds)
     else:
         table = _table(factors, names, kinds)
     return OwnImages(images, table, name=name, size=size)
 
 
-def picture_files(folder: Path) -> list[Path]:
-    """The pictures in a folder, by name; an error where there is none."""
-    if not folder.is_dir():
-        raise InputError(f"there is no folder {folder}.")
-    pictures = sorted(path for path in folder.iterdir() if path.suffix.lower() in PICTURES)
-    if not pictures:
-        raise InputError(f"the folder {folder} has no pictures ({', '.join(sorted(PICTURES))}).")
-    return pictures
-
-
 def _read_pictures(paths: list[Path], size: int | None) -> Array:
     rows: list[Array] = []
     for path in paths:
-        try:
-            with Image.open(path) as picture:
-                grey = picture.mode in ("1", "L", "I", "I;16", "F", "LA")
-                pixels = np.array(picture.convert("L" if grey else "RGB"))
-        except (UnidentifiedImageError, OSError) as error:
-            raise InputError(f"{path} cannot be read as a picture: it is damaged or of another format.") from error
+        pixels = read_picture(path)
         if size is not None:
-            channels_first = torch.from_numpy(pixels.reshape(*pixels.shape[:2], -1)).permute(2, 0, 1)[None]
-            pixels = resize(channels_first.contiguous(), size)[0].permute(1, 2, 0).numpy()
-        rows.append(pixels.reshape(*pixels.shape[:2], -1))
-        if rows[-1].shape[:2] != rows[0].shape[:2]:
-            (h0, w0), (h1, w1) = rows[0].shape[:2], rows[-1].shape[:2]
+            channels_first = torch.from_numpy(pixels.copy()).permute(2, 0, 1)[None].contiguous()
+            pixels = resize(channels_first, size)[0].permute(1, 2, 0).numpy()
+        rows.append(pixels)
+        if pixels.shape[:2] != rows[0].shape[:2]:
+            (h0, w0), (h1, w1) = rows[0].shape[:2], pixels.shape[:2]
             raise InputError(
                 f"the pictures differ in size: {paths[0].name} is {w0}×{h0} and {path.name} is {w1}×{h1}. "
                 "Pass size=64, say, to make them alike."
@@ -179,32 +191,53 @@ def _read_file(path: Path) -> tuple[Array, Array | None]:
     if not path.exists():
         raise InputError(f"there is no file or folder {path}.")
     try:
-        if path.suffix == ".npy":
-            return np.load(path, mmap_mode="r", allow_pickle=False), None
-        if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as archive:
-                return _pick(path, {key: archive[key] for key in archive.files})
-        if path.suffix in (".h5", ".hdf5"):
-            h5py = extra("h5py", "hdf5")
-            with h5py.File(path) as archive:
-                return _pick(path, {key: item[()] for key, item in archive.items() if isinstance(item, h5py.Dataset)})
-    except (ValueError, OSError, EOFError) as error:
-        if isinstance(error, InputError):
-            raise
+        match path.suffix.lower():
+            case ".npy":
+                return np.load(path, mmap_mode="r", allow_pickle=False), None
+            case ".npz":
+                with np.load(path, allow_pickle=False) as archive:
+                    shapes = {key: npz_shape(path, key) for key in archive.files if _is_plain(path, key)}
+                    images, factors = _pick(path, shapes)
+                    return archive[images], None if factors is None else archive[factors]
+            case ".h5" | ".hdf5":
+                h5py = extra("h5py", "hdf5")
+                with h5py.File(path) as archive:
+                    shapes = {key: item.shape for key, item in archive.items() if isinstance(item, h5py.Dataset)}
+                    images, factors = _pick(path, shapes)
+                    return archive[images][()], None if factors is None else archive[factors][()]
+    except InputError:
+        raise
+    except (OSError, *DAMAGE) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
     raise InputError(f"{path} is not a folder, nor an .npy, .npz, .h5 or .hdf5 file.")
 
 
-def _pick(path: Path, arrays: dict[str, Array]) -> tuple[Array, Array | None]:
-    named: list[str] = [key for key in ("images", "imgs", "x") if key in arrays]
-    images = named or [key for key, array in arrays.items() if array.ndim >= 3]
+def _is_plain(path: Path, key: str) -> bool:
+    """Whether an array of an .npz file holds numbers; a pickled one is none of ours to open."""
+    try:
+        return bool(npz_shape(path, key))
+    except Unavailable:
+        return False
+
+
+def _pick(path: Path, shapes: dict[str, tuple[int, ...]]) -> tuple[str, str | None]:
+    """The names of the arrays of images and of factors."""
+    named: list[str] = [key for key in ("images", "imgs", "x") if key in shapes]
+    images = named or [key for key, shape in shapes.items() if len(shape) >= 3]
     if len(images) != 1:
-        raise InputError(f"{path}: call the array of images 'images'; it has {', '.join(arrays) or 'no arrays'}.")
-    return arrays[images[0]], next((arrays[key] for key in FACTOR_KEYS if key in arrays), None)
+        raise InputError(f"{path}: call the array of images 'images'; it has {', '.join(shapes) or 'no arrays'}.")
+    return images[0], next((key for key in FACTOR_KEYS if key in shapes), None)
 
 
 def _to_array(source: Any) -> Array:
-    return source.detach().cpu().numpy() if isinstance(source, Tensor) else np.asarray(source)
+    """An array or a tensor, or what numpy makes of it."""
+    try:
+        if isinstance(source, Tensor):
+            source = source.detach().cpu()
+            return np.asarray((source.float() if source.dtype == torch.bfloat16 else source).numpy())
+        return np.asarray(source)
+    except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
+        raise InputError(f"an array or a dense tensor with values is needed, got {type(source).__name__}.") from error
 
 
 def _table(factors: Any, names: Sequence[str] | None, kinds: Mapping[str, str] | None) -> Table | None:
@@ -218,7 +251,8 @@ def _table(factors: Any, names: Sequence[str] | None, kinds: Mapping[str, str] |
     if columns.ndim != 2:
         raise InputError(f"factors must be (N, K), got shape {columns.shape}.")
     names = [f"factor{k}" for k in range(columns.shape[1])] if names is None else list(names)
-    if len(names) != columns.shape[1] or len(set(names)) != len(names):
+    words = all(isinstance(name, str) for name in names)
+    if not words or len(names) != columns.shape[1] or len(set(names)) != len(names):
         raise InputError(f"{columns.shape[1]} columns of factors need as many different names, got {names}.")
     return Table.of(dict(zip(names, columns.T, strict=True)), kinds)
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from unweave.data.arrays import Bytes, kept
 from unweave.data.factor_data import FactorData, check_image_size
-from unweave.data.files import data_folder, verify
+from unweave.data.files import RemoteFile, data_folder, verify
 from unweave.data.resize import resize
 from unweave.errors import Unavailable
 from unweave.factors import FactorSpace
@@ -27,7 +27,7 @@ class Published(FactorData):
     """A set read from the files on its card, at any image size; each size is converted once and kept."""
 
     def __init__(self, *, size: int | None = None) -> None:
-        pixels = check_image_size(self.name, size or self.card.shape[-1])
+        pixels = check_image_size(self.name, self.card.shape[-1] if size is None else size)
         self.shape = (self.card.shape[0], pixels, pixels)
         path = data_folder(self.name) / f"{self.array_name}-{pixels}.npy"
         self._images = kept(path, (self.grid.size, *self.shape), self._convert_files)
@@ -38,6 +38,11 @@ class Published(FactorData):
     def grid(self) -> FactorSpace:
         """The grid that the array is stored in, which can have factors that the space hides."""
         return self.space
+
+    @property
+    def files(self) -> tuple[RemoteFile, ...]:
+        """The files that the array is made from."""
+        return self.card.files
 
     @abstractmethod
     def _convert(self, files: list[Path], out: Rows) -> None:
@@ -66,6 +71,10 @@ class Rows:
         channels, size = self._data.shape[0], self._data.shape[-1]
         if images.ndim == 3:
             images = images[..., None]
+        if images.ndim != 4 or images.shape[1] != images.shape[2]:
+            raise Unavailable(
+                f"{self._data.name}: expected square images, found {images.shape}. This is another version of the file."
+            )
         if images.dtype != np.uint8 or images.shape[-1] != channels:
             raise Unavailable(
                 f"{self._data.name}: expected uint8 images with {channels} channels, found {images.dtype} "
@@ -100,13 +109,14 @@ class Rows:
 def source_files(data: Published) -> list[Path]:
     """The files of a set, verified; or a sentence on how to get them."""
     folder = data_folder(data.name)
-    paths = [folder / file.name for file in data.card.files]
-    missing = [file for file, path in zip(data.card.files, paths, strict=True) if not path.exists()]
+    files = data.files
+    paths = [folder / file.name for file in files]
+    missing = [file for file, path in zip(files, paths, strict=True) if not path.exists()]
     if missing:
         names = ", ".join(file.name for file in missing)
         raise Unavailable(
             f"{data.name} is not on this machine: run `unweave data fetch {data.name}`, or put {names} into {folder}."
         )
-    for file, path in zip(data.card.files, paths, strict=True):
+    for file, path in zip(files, paths, strict=True):
         verify(path, file)
     return paths

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -81,13 +82,21 @@ class SmallNORB(Published):
         half: Literal["both", "training", "testing"] = "both",
         hide_instance: bool = True,
     ) -> None:
-        if half not in INSTANCES:
+        if not isinstance(half, str) or half not in INSTANCES:
             raise InputError(f"smallnorb: half must be both, training or testing, got {half!r}.")
+        if not isinstance(hide_instance, bool):
+            raise InputError(f"smallnorb: hide_instance must be true or false, got {hide_instance!r}.")
+        self._half = half
         self._instances = INSTANCES[half]
         self._grid = _grid(len(self._instances))
         self.stochastic = hide_instance
         self.array_name = half
         super().__init__(size=size)
+
+    @property
+    def files(self) -> tuple[RemoteFile, ...]:
+        """Those of one half, or of both."""
+        return {"both": self.card.files, "training": self.card.files[:3], "testing": self.card.files[3:]}[self._half]
 
     @property
     def grid(self) -> FactorSpace:
@@ -109,7 +118,7 @@ class SmallNORB(Published):
         return self._draw(self.space.at(index), generator)
 
     def _convert(self, files: list[Path], out: Rows) -> None:
-        for half in (files[:3], files[3:]):
+        for half in (files[start : start + 3] for start in range(0, len(files), 3)):
             try:
                 (_, categories), (_, info) = (next(_matrix_rows(path, None)) for path in half[1:])
                 labels = np.column_stack([categories, info]).astype(np.int64)  # category, instance, elevation, …
@@ -121,15 +130,15 @@ class SmallNORB(Published):
                     if wanted.any():
                         index = self._grid.index(torch.from_numpy(here[wanted])).numpy()
                         out.put(index, stereo[wanted, 0])
-            except (EOFError, OSError, KeyError, ValueError) as error:
-                if isinstance(error, Unavailable):
-                    raise
-                raise Unavailable(f"{half[0]} or its labels are damaged, or not of smallNORB: {error}.") from error
+            except Unavailable:
+                raise
+            except (EOFError, OSError, KeyError, ValueError, zlib.error) as error:
+                raise Unavailable(f"{half[0]} or its labels are damaged, or not of smallNORB: {error}") from error
 
 
 def _matrix_rows(path: Path, rows: int | None) -> Iterator[tuple[slice, NDArray[np.generic]]]:
     """A matrix in NORB's own format: magic number, number of axes, at least three sizes, then the entries."""
-    with gzip.open(path) as stream:
+    with gzip.open(path, "rb") as stream:
         magic, axes = np.frombuffer(_exactly(stream, 8), "<i4")
         sizes = np.frombuffer(_exactly(stream, 4 * max(3, axes)), "<i4")[:axes].tolist()
         dtype = DTYPES[int(magic)]
@@ -140,8 +149,8 @@ def _matrix_rows(path: Path, rows: int | None) -> Iterator[tuple[slice, NDArray[
             yield slice(start, stop), entries.reshape(stop - start, *sizes[1:])
 
 
-def _exactly(stream: object, count: int) -> bytes:
-    data = cast(BinaryIO, stream).read(count)
+def _exactly(stream: gzip.GzipFile, count: int) -> bytes:
+    data = stream.read(count)
     if len(data) != count:
         raise EOFError("the file ends early")
     return data

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,11 +36,13 @@ class Table:
     @classmethod
     def of(cls, columns: Mapping[str, NDArray[Any]], kinds: Mapping[str, str] | None = None) -> Table:
         """Words become categories, and numbers ordered values, smallest first, unless ``kinds`` says otherwise."""
+        if kinds is not None and not isinstance(kinds, Mapping):
+            raise InputError(f"kinds takes a kind for each factor by name, as in {{'angle': 'cyclic'}}, got {kinds!r}.")
         for name, kind in (kinds or {}).items():
             if name not in columns:
                 raise unknown("factor", name, columns)
             if kind not in KINDS:
-                raise unknown("kind", kind, KINDS)
+                raise unknown("kind", str(kind), KINDS)
         if not columns:
             raise InputError("the table of factors has no columns.")
         columns = {name: _numbers_or_words(name, column) for name, column in columns.items()}
@@ -58,28 +61,52 @@ class Table:
             kind = (kinds or {}).get(name) or ("categorical" if column.dtype.kind in "US" else "ordered")
             factors[name] = KINDS[kind](len(values))
             codes.append(torch.from_numpy(inverse.reshape(-1).astype(np.int64)))
-        return cls(torch.stack(codes, dim=1), FactorSpace.of(**factors))
+        return cls(torch.stack(codes, dim=1), FactorSpace(tuple(factors), tuple(factors.values())))
 
 
 def read_csv(path: Path, pictures: list[Path] | None, kinds: Mapping[str, str] | None) -> Table:
     """A CSV file with a header; a column called file, filename, image or path puts the rows in the pictures' order."""
-    if not path.exists():
-        raise InputError(f"there is no file {path}.")
-    with path.open(newline="", encoding="utf-8-sig") as stream:
-        header, *rows = [row for row in csv.reader(stream) if row] or [[]]
-    if not header or not rows:
+    header, rows = _read_rows(path)
+    header = [name.strip() for name in header]
+    if "" in header or len(set(header)) != len(header):
+        raise InputError(f"{path}: each column needs a name of its own, got {header}.")
+    if not rows:
         raise InputError(f"{path} has no rows of factors under a header.")
-    ragged = next((number for number, row in enumerate(rows, 2) if len(row) != len(header)), None)
-    if ragged is not None:
-        raise InputError(f"{path}: line {ragged} has another number of columns than the header, {len(header)}.")
-    if len(set(header)) != len(header):
-        raise InputError(f"{path}: two columns have the same name.")
-    columns = {name.strip(): np.array([row[k].strip() for row in rows]) for k, name in enumerate(header)}
-    files = next((columns.pop(name) for name in FILE_COLUMNS if name in columns), None)
+    columns = {name: np.array([row[k].strip() for row in rows]) for k, name in enumerate(header)}
+    files = next((columns.pop(name) for name in header if name.lower() in FILE_COLUMNS), None)
     if files is not None and pictures is not None:
         order = _order(path, [Path(file).name for file in files], [picture.name for picture in pictures])
         columns = {name: column[order] for name, column in columns.items()}
     return Table.of(columns, kinds)
+
+
+def _read_rows(path: Path) -> tuple[list[str], list[list[str]]]:
+    """The first row of a text file of commas, semicolons or tabs, and the others, all of one length."""
+    if not path.is_file():
+        raise InputError(f"there is no file {path}.")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not a text file in UTF-8.") from error
+    first = text.partition("\n")[0]
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count))
+    header: list[str] = []
+    rows = []
+    try:
+        for row in filter(None, reader):
+            if not header:
+                header = row
+            elif len(row) != len(header):
+                raise InputError(
+                    f"{path}: line {reader.line_num} has {len(row)} columns and the first has {len(header)}."
+                )
+            else:
+                rows.append(row)
+    except csv.Error as error:
+        raise InputError(f"{path}: line {reader.line_num} cannot be read: {error}.") from error
+    if not header:
+        raise InputError(f"{path} has no rows of factors under a header.")
+    return header, rows
 
 
 def _order(path: Path, files: list[str], pictures: list[str]) -> list[int]:
@@ -106,7 +133,7 @@ def _numbers_or_words(name: str, column: NDArray[Any]) -> NDArray[Any]:
             try:
                 column = column.astype(number)
                 break
-            except ValueError:
+            except (ValueError, OverflowError):
                 continue
     if column.dtype.kind == "f" and not np.isfinite(column).all():
         raise InputError(f"factor {name} has NaN or infinite entries.")
@@ -117,22 +144,19 @@ def _numbers_or_words(name: str, column: NDArray[Any]) -> NDArray[Any]:
 
 def read_matrix(path: Path) -> NDArray[Any]:
     """A matrix from an .npy file, or from a .csv file of rows, with a header or without."""
-    if not path.exists():
+    if not path.is_file():
         raise InputError(f"there is no file {path}.")
-    if path.suffix == ".npy":
+    if path.suffix.lower() == ".npy":
         try:
             return np.asarray(np.load(path, allow_pickle=False))
         except (ValueError, OSError, EOFError) as error:
             raise InputError(f"{path} cannot be read: {error}") from error
-    if path.suffix != ".csv":
+    if path.suffix.lower() != ".csv":
         raise InputError(f"{path} is neither an .npy nor a .csv file.")
-    with path.open(newline="", encoding="utf-8-sig") as stream:
-        rows = [row for row in csv.reader(stream) if row]
-    if not rows or len({len(row) for row in rows}) != 1:
-        raise InputError(f"{path} has no rows, or rows of different lengths.")
-    for first in (0, 1):  # a header is a first row that is not numbers where all others are
+    header, rows = _read_rows(path)
+    for table in ([header, *rows], rows):  # a header is a first row that is not numbers where all others are
         try:
-            return np.array(rows[first:], dtype=np.float64)
+            return np.array(table, dtype=np.float64)
         except ValueError:
             continue
-    return np.array(rows[1:], dtype=str)
+    return np.array(rows, dtype=str)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from unweave.data.factor_data import Card, FactorData, check_image_size
-from unweave.errors import InputError
+from unweave.errors import InputError, whole
 from unweave.factors import FactorSpace
 
 
@@ -40,8 +40,8 @@ class XYSquares(FactorData):
         self.shape = (3, check_image_size(self.name, size, at_least=8), size)
         square = size // 8 if square is None else square
         spacing = square if spacing is None else spacing
-        if min(squares, square, grid, spacing) < 1:
-            raise InputError("xysquares: squares, square, grid and spacing must each be at least 1.")
+        for option, value in (("squares", squares), ("square", square), ("grid", grid), ("spacing", spacing)):
+            whole(f"xysquares: {option}", value, at_least=1)
         extent = square + (grid - 1) * spacing
         if extent > size:
             raise InputError(

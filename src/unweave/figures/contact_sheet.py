@@ -31,10 +31,13 @@ def make_sheet(data: FactorData, generator: torch.Generator, *, columns: int = M
     random = data.sample(2 * columns, generator).images
     rows = [("random", random[:columns]), ("", random[columns:])]
     if data.has_factors:
-        point = data.space.sample(1, generator)[0]
-        for axis, (name, size) in enumerate(zip(data.space.names, data.space.sizes, strict=True)):
-            steps = torch.linspace(0, size - 1, min(size, columns)).round().long()
-            rows.append((name, data.images(data.space.traverse(point, axis)[steps], generator)))
+        drawn = data.sample(1, generator).factors  # a point that exists, also where the table does not fill its grid
+        assert drawn is not None
+        for axis, name in enumerate(data.space.names):
+            line = data.space.traverse(drawn[0], axis)
+            line = line[data.exist(line)]
+            steps = torch.linspace(0, len(line) - 1, min(len(line), columns)).round().long()
+            rows.append((name, data.images(line[steps], generator)))
     return Sheet(data.name, tuple(rows))
 
 

@@ -25,10 +25,8 @@ def draw_distance_matrices(matrices: Sequence[Matrices], *, title: str) -> Figur
             axes.imshow(matrix.numpy(), cmap="viridis", vmin=0, interpolation="nearest")
             axes.set_xticks([])
             axes.set_yticks([])
-        correlation = entry.correlation
         grid[0, column].set_title(entry.factor, fontsize=9)
-        orders = "constant" if correlation != correlation else f"r = {correlation:.2f}"
-        grid[1, column].set_xlabel(orders, fontsize=8)
+        grid[1, column].set_xlabel(entry.verdict, fontsize=8)
     grid[0, 0].set_ylabel("ground truth", fontsize=9)
     grid[1, 0].set_ylabel("perceived", fontsize=9)
     figure.suptitle(title, fontsize=10)
