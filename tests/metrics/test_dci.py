@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.stats import entropy
@@ -30,6 +33,19 @@ def test_fast_and_exact_boosting_agree() -> None:
     assert fast.disentanglement == pytest.approx(exact.disentanglement, abs=0.02)
     assert fast.completeness == pytest.approx(exact.completeness, abs=0.02)
     assert fast.informativeness == pytest.approx(exact.informativeness, abs=0.02)
+
+
+@pytest.mark.slow
+def test_exact_boosting_gives_disentanglement_libs_score() -> None:
+    """A golden case, by scikit-learn itself: half a minute."""
+    golden = Path(__file__).parents[1] / "fixtures" / "golden"
+    expected = json.loads((golden / "dlib.json").read_text())["mixed-noisy"]["dci_gbt"]
+    with np.load(golden / "mixed-noisy.npz") as file:
+        test = file["codes_test"], file["factors_test"]
+        result = dci(file["codes_train"], file["factors_train"], importance="gbt-exact", test=test)
+    assert result.disentanglement == pytest.approx(expected["disentanglement"], abs=0.005)
+    assert result.completeness == pytest.approx(expected["completeness"], abs=0.005)
+    assert result.informativeness == pytest.approx(expected["informativeness_test"], abs=0.005)
 
 
 def test_svm_importance_is_the_mean_weight() -> None:

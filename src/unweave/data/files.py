@@ -112,7 +112,7 @@ def _download(file: RemoteFile, part: Path, path: Path) -> None:
             headers = response.headers
             if "text/html" in headers.get("Content-Type", ""):
                 raise Unavailable(_by_hand(file, path, "the server answered with a web page"))
-            said = _version(headers, response.status, done)
+            said = _version(headers, response.status)
             if done and (response.status != 206 or (version.exists() and version.read_text() != said)):
                 part.unlink()  # the server starts from the beginning, or has another file now
                 done = 0
@@ -136,7 +136,7 @@ def _download(file: RemoteFile, part: Path, path: Path) -> None:
     return None
 
 
-def _version(headers: Message, status: int, done: int) -> str:
+def _version(headers: Message, status: int) -> str:
     """The server's tag or date for its file, and the file's whole length."""
     tag = headers.get("ETag") or headers.get("Last-Modified") or ""
     length = _total_of_range(headers) if status == 206 else _total(headers, 0)
