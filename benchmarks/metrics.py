@@ -152,10 +152,9 @@ def encoder_passes() -> tuple[int, int, float]:
 def peak_of(script: str) -> float:
     """Gigabytes that a fresh process reaches beyond its imports."""
     measure = (
-        "import resource, numpy as np, unweave, lightgbm, sklearn.ensemble, sklearn.linear_model, sklearn.svm\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        f"{script}\n"
-        "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**20)"
+        "import re, numpy as np, unweave, lightgbm, sklearn.ensemble, sklearn.linear_model, sklearn.svm\n"
+        "peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1]) / 2**20\n"
+        f"before = peak()\n{script}\nprint(peak() - before)"
     )
     shown = subprocess.run([sys.executable, "-c", measure], capture_output=True, text=True, check=True)
     return float(shown.stdout.split()[-1])

@@ -39,13 +39,14 @@ metrics_app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 app.add_typer(metrics_app, name="metrics")
-console = Console(markup=False)  # names are the user's, and may have brackets
+# names are the user's, and may have brackets; what is piped is not cut to the width of a screen
+console = Console(markup=False, width=None if sys.stdout.isatty() else 160)
 
 NEEDS = {
     "labels": "codes and factors",
     "codes": "codes",
     "intervention": "an encoder and data to intervene on",
-    "other": "see its page",
+    "other": "",
 }
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A data set's name, or the path of your own images.")]
@@ -166,7 +167,10 @@ def list_metrics() -> None:
     table = Table("name", "asks", "needs", "better", box=None, pad_edge=False)
     for name, metric in METRICS.items():
         table.add_row(
-            name, metric.question, NEEDS[metric.needs] + (", only by name" if metric.costly else ""), metric.best
+            name,
+            metric.question,
+            (metric.given or NEEDS[metric.needs]) + (", only by name" if metric.costly else ""),
+            metric.best,
         )
     console.print(table)
 
@@ -180,8 +184,9 @@ def show_metric(name: Annotated[str, typer.Argument(metavar="NAME", help="A metr
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_row(name, metric.question)
     table.add_row("range", f"{metric.range}; {metric.best} is better" if metric.best != "neither" else metric.range)
-    table.add_row("needs", NEEDS[metric.needs])
-    table.add_row("factors", "classes or continuous" if metric.continuous else "classes")
+    table.add_row("needs", metric.given or NEEDS[metric.needs])
+    if metric.needs == "labels":
+        table.add_row("factors", "classes or continuous" if metric.continuous else "classes")
     for who, how in metric.variants.items():
         table.add_row("published", f"{who}: {how}")
     table.add_row("weakness", metric.weakness)

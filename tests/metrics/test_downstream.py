@@ -21,7 +21,7 @@ def test_accuracy_grows_with_labels_and_efficiency_is_its_ratio() -> None:
 def test_sizes_beyond_the_sample_are_left_out() -> None:
     labels = factors(60)
     assert downstream(labels.astype(float), labels).sizes == (10,)
-    with pytest.raises(InputError, match="sizes must be at least 2"):
+    with pytest.raises(InputError, match="sizes must be a whole number of at least 2"):
         downstream(labels.astype(float), labels, sizes=(1, 10))
 
 

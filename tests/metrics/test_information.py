@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from sklearn.metrics import mutual_info_score
 
 from unweave.errors import InputError
 from unweave.metrics import information
-from unweave.metrics.information import discretize, entropies, information_table, joint_counts, top_two
+from unweave.metrics.information import discretize, entropies, information_table, joint_entropies, top_two
 
 tables = arrays.arrays(np.int64, st.tuples(st.integers(2, 40), st.integers(1, 3)), elements=st.integers(0, 4))
 
@@ -33,11 +35,23 @@ def test_entropies_are_scipys(table: np.ndarray) -> None:
 def test_counting_in_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 5, (1000, 3)), rng.integers(0, 4, (1000, 2))
-    whole = joint_counts(a, b)
-    monkeypatch.setattr(information, "ROWS", 77)
-    assert np.array_equal(joint_counts(a, b), whole)
-    assert whole.shape == (3, 2, 5, 4)
-    assert (whole.sum((2, 3)) == 1000).all()
+    whole = joint_entropies(a, b)
+    monkeypatch.setattr(information, "PAIRS", 77)
+    assert np.array_equal(joint_entropies(a, b), whole)
+    for i in range(3):
+        for j in range(2):
+            counts = np.histogram2d(a[:, i], b[:, j], bins=(range(6), range(5)))[0]
+            assert whole[i, j] == pytest.approx(entropy(counts.reshape(-1)))
+
+
+def test_a_factor_with_a_class_a_row_does_not_swell_the_others() -> None:
+    n = 20_000
+    a = np.random.default_rng(0).integers(0, 20, (n, 10))
+    b = np.column_stack([np.arange(n), *[np.arange(n) % 3] * 4])
+    tracemalloc.start()
+    information_table(a, b)
+    assert tracemalloc.get_traced_memory()[1] < 250e6  # 10 · 20 · 20,012 counts, their logarithms and products
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("bins", [2, 5, 20])
@@ -47,7 +61,7 @@ def test_bins_are_those_of_a_histogram(bins: int) -> None:
     for column, numbers in zip(codes.T, binned.T, strict=True):
         assert np.array_equal(np.bincount(numbers, minlength=bins), np.histogram(column, bins)[0])
     assert (discretize(np.full((5, 1), 3.0), bins) == 0).all()
-    with pytest.raises(InputError, match="bins must be at least 2"):
+    with pytest.raises(InputError, match="bins must be a whole number of at least 2 and of at most 1000"):
         discretize(codes, 1)
 
 

@@ -32,7 +32,10 @@ ON_LABELS = [name for name, metric in METRICS.items() if metric.needs == "labels
         (CODES, np.zeros_like(LABELS), "needs .* factors? that var"),
         (CODES, np.where(LABELS == 0, np.nan, 1.0), "factors have NaN"),
         (CODES.astype(str), LABELS, "codes must be numbers"),
-        ([[1, 2], [3]], LABELS, "rows differ in length"),
+        (CODES * 1e200, LABELS, "too large to be squared"),
+        (CODES, np.array([[None, *row[1:]] for row in LABELS.tolist()]), "factors have missing entries"),
+        (CODES, np.ma.masked_equal(LABELS, 0), "have a mask"),
+        ([[1, 2], [3]], LABELS, "one matrix with rows of one length, got a list of 2"),
     ],
 )
 def test_what_cannot_be_scored_is_a_sentence(name: str, codes: Any, labels: Any, message: str) -> None:
@@ -112,6 +115,39 @@ def test_a_class_missing_from_either_sample_is_no_trouble(name: str) -> None:
         settings["sizes"] = (100,)  # type: ignore[assignment]
     score = METRICS[name].function(CODES[:200][train], LABELS[:200][train], **settings).score
     assert 0 <= score <= 1
+
+
+@pytest.mark.parametrize("name", ["explicitness", "dci", "sap", "downstream", "infomec"])
+def test_classes_too_rare_to_be_fitted_are_a_sentence(name: str) -> None:
+    rare = np.zeros(30_000, int)
+    rare[17] = 1
+    codes = np.random.default_rng(0).normal(size=(30_000, 2))
+    for seed in range(4):
+        try:
+            METRICS[name].function(codes, rare, seed=seed)
+        except InputError as error:
+            assert "too rare" in str(error)  # noqa: PT017
+            break
+    else:
+        raise AssertionError("one of four draws of a third misses a single sample, but for one in eighty")
+
+
+def test_objects_are_numbers_or_words() -> None:
+    assert metrics.mig(CODES, LABELS.astype(object)).score == metrics.mig(CODES, LABELS).score
+    assert metrics.mcc(CODES, LABELS.astype(object)).score == metrics.mcc(CODES, LABELS).score
+    with pytest.raises(InputError, match="factor 0 is continuous"):
+        metrics.mig(CODES, (LABELS + CODES[:, :3]).astype(object))
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-12, 1e12, 1e60])
+@pytest.mark.parametrize("name", ["mcc", "total_correlation", "explicitness", "dci", "infomec", "mig"])
+def test_the_unit_of_the_codes_does_not_matter(name: str, scale: float) -> None:
+    given = (LABELS,) if METRICS[name].needs == "labels" else ()
+    expected = METRICS[name].function(CODES, *given).score
+    assert METRICS[name].function(CODES * scale, *given).score == pytest.approx(expected, abs=0.01)
+    still = np.full((300, 1), 123456789.123)
+    if name == "total_correlation":
+        assert METRICS[name].function(np.hstack([CODES, still, still]), *given).score == pytest.approx(expected)
 
 
 def test_test_samples_must_fit() -> None:

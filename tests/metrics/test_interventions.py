@@ -36,10 +36,10 @@ def test_factors_with_one_value_are_never_held(generator: torch.Generator) -> No
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda r: beta_vae_score(r, SPACE, train=0), "train must be at least 1"),
-        (lambda r: factor_vae_score(r, SPACE, batch=1), "batch must be at least 2"),
+        (lambda r: beta_vae_score(r, SPACE, train=0), "train must be a whole number of at least 1"),
+        (lambda r: factor_vae_score(r, SPACE, batch=1), "batch must be a whole number of at least 2"),
         (lambda r: irs(r, SPACE, quantile=0), "quantile must be above 0"),
-        (lambda r: irs(r, SPACE, points=0), "points must be at least 1"),
+        (lambda r: irs(r, SPACE, points=0), "points must be a whole number of at least 1"),
     ],
 )
 def test_impossible_settings_are_a_sentence(call: object, message: str) -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.metrics.samples import SPACE, linear
+from unweave import FactorSpace
 from unweave.metrics import irs
 from unweave.metrics.interventions import torch_generator
 
@@ -34,3 +35,10 @@ def test_dead_latents_are_left_out() -> None:
     assert with_dead.score == pytest.approx(1)
     assert np.isnan(with_dead.per_latent[3:]).all()
     assert irs(lambda p: np.full((len(p), 2), 0.1), SPACE).score == 0
+
+
+def test_large_factors_are_binned_on_request() -> None:
+    """disentanglement_lib merges the values of a factor of 40 two by two: a perfect code then strays within a bin."""
+    space = FactorSpace.of(angle=40, x=3)
+    assert irs(lambda p: p.double(), space).score == pytest.approx(1)
+    assert irs(lambda p: p.double(), space, bins=20).score < 0.99

@@ -14,4 +14,5 @@ def test_by_hand() -> None:
     both = (GRID @ [4, 1])[:, None].astype(float)
     expected = 1 - (np.log(16) - np.log(4)) / (np.log(4) + np.log(16))
     assert jemmig(both, GRID, bins=16).score == pytest.approx(expected)
+    assert jemmig(np.zeros((16, 2)), GRID).score == 0  # dead latents hold nothing else, and nothing
     assert jemmig(np.hstack([GRID, GRID]), GRID).score == pytest.approx(1 - np.log(4) / (np.log(4) + np.log(20)))

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from unweave import Categorical, FactorSpace
 from unweave.errors import InputError
-from unweave.metrics import local, local_mig, local_modularity, mcc, mig, modularity
+from unweave.metrics import local, local_mig, local_modularity, mcc, mig, modularity, total_correlation
 
 SPACE = FactorSpace.of(x=40, y=40, shape=Categorical(12), few=4)
 SMALL: dict[str, Any] = {"neighbourhoods": 4, "points": 1500}
@@ -54,5 +54,13 @@ def test_what_cannot_move_is_said() -> None:
         local_mig(folded, SPACE, rho=0.01)
     with pytest.raises(InputError, match="no factor"):
         local_mig(folded, SPACE, rho=0.5, fixed=["x", "y"])
+    for rho in ("wide", [[0.1], [0.2, 0.3]], []):
+        with pytest.raises(InputError, match="rho"):
+            local_mig(folded, SPACE, rho=rho)
+    with pytest.raises(InputError, match="fixed takes a list"):
+        local_mig(folded, SPACE, rho=0.5, fixed="x")
+    for metric in ("mig", total_correlation):
+        with pytest.raises(InputError, match="must be a function of codes and factors"):
+            local(metric, folded, SPACE)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="above 0 and at most 1"):
         local_mig(folded, SPACE, rho=[0.5, 2])

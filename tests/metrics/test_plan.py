@@ -72,6 +72,9 @@ def test_infinite_scores_are_null_in_json() -> None:
     ("settings", "message"),
     [
         ({"metrics": ["mgi"]}, "unknown metric 'mgi': did you mean 'mig'"),
+        ({"metrics": []}, "name a metric"),
+        ({"metrics": ["sap"], "test": 5}, "test takes a pair"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
         ({"metrics": ["irs"]}, r"irs needs the power to intervene: use unweave\.score"),
         ({"metrics": ["udr"]}, r"call unweave\.metrics\.udr"),
         ({"factors": None, "metrics": ["mig"]}, "pass factors"),
@@ -105,7 +108,7 @@ def test_cached_codes_are_the_right_ones(small: unweave.FactorData) -> None:
 def test_neither_order_nor_company_changes_a_score() -> None:
     for name in ("xysquares", "noisy_dsprites"):
         data = unweave.load(name, size=16)
-        few = {"samples": 60, "test_samples": 60}
+        few: dict[str, Any] = {"samples": 60, "test_samples": 60}
         alone = unweave.score(Counter(), data, metrics=["sap"], **few)["sap"].score
         scores = unweave.score(Counter(), data, metrics=["irs", "mig", "sap"], **few)
         assert scores["sap"].score == alone
@@ -160,12 +163,51 @@ def test_data_without_factors_gets_what_needs_none() -> None:
         unweave.score(Counter(), labelled, metrics=["irs"])
 
 
+def test_all_leaves_out_what_does_not_fit() -> None:
+    one = unweave.score_codes(CODES, LABELS[:, 0])
+    assert "mig" in one
+    assert "mig_sup" not in one
+    words = unweave.score_codes(CODES, np.array(["a", "b", "c", "d", "e"])[LABELS])
+    assert "mig" in words
+    assert "mcc" not in words
+    line = unweave.load(torch.arange(8, dtype=torch.uint8).view(8, 1, 1, 1).expand(8, 3, 8, 8), factors=torch.arange(8))
+    assert "beta_vae_score" not in unweave.score(lambda images: images.mean((2, 3)), line)
+
+
+def test_settings_go_to_their_metric(small: unweave.FactorData) -> None:
+    settings: dict[str, dict[str, Any]] = {
+        "mig": {"bins": 5},
+        "local_mig": {"rho": [0.5, 1.0], "points": 200, "min_values": 2},
+    }
+    assert unweave.score_codes(CODES, LABELS, metrics="mig", settings=settings)["mig"].score == (
+        unweave.metrics.mig(CODES, LABELS, bins=5).score
+    )
+    local = unweave.score(Counter(), small, metrics=["local_mig"], settings=settings)["local_mig"]
+    assert local.rho.tolist() == [0.5, 1.0]
+    with pytest.raises(InputError, match="unknown setting of mig 'bin': did you mean 'bins'"):
+        unweave.score_codes(CODES, LABELS, settings={"mig": {"bin": 5}})
+    with pytest.raises(InputError, match="unknown metric 'mgi'"):
+        unweave.score_codes(CODES, LABELS, settings={"mgi": {}})
+
+
+def test_ones_own_images_are_not_both_fitted_and_tested() -> None:
+    images = torch.randint(256, (60, 3, 8, 8), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    labels = torch.randint(4, (60, 2), generator=torch.Generator().manual_seed(1))
+    encoder = Counter()
+    scores = unweave.score(encoder, unweave.load(images, factors=labels), metrics=["dci", "mig"])
+    assert len(encoder.seen) == len(set(encoder.seen)) == 60
+    assert scores["dci"].informativeness < 0.6  # noise teaches nothing
+
+
 def test_a_module_is_evaluated_and_put_back(small: unweave.FactorData) -> None:
     module = nn.Sequential(nn.Flatten(), nn.Dropout(0.5), nn.Linear(3 * 8 * 8, 4))
     module.train()
     first, again = (unweave.score(module, small, metrics=["mig"], samples=100).table for _ in range(2))
     assert first == again
     assert module.training
+    module[1].eval()
+    unweave.score(module.forward, small, metrics=["mig"], samples=100)  # a method of a module is recognised
+    assert [part.training for part in module.modules()] == [True, True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -173,11 +215,16 @@ def test_a_module_is_evaluated_and_put_back(small: unweave.FactorData) -> None:
     [
         (lambda images: images, r"encode: codes must be \(N, D\)"),
         (lambda images: images.flatten(1)[:-1], "returned"),
+        (lambda images: images.flatten(1)[:, : len(images)], "latents, and then"),
+        ("no encoder", "must be callable"),
+        (lambda images: None, r"encode: codes must be \(N, D\)"),
+        (lambda images: (images.flatten(1), images.flatten(1)[:, :2]), "must be one matrix"),
+        (lambda images: images.flatten(1).to_sparse(), "dense tensor"),
         (lambda images: images.flatten(1) / 0, "NaN or infinite"),
     ],
 )
 def test_a_broken_encoder_is_a_sentence(encode: Any, message: str, small: unweave.FactorData) -> None:
     with pytest.raises(InputError, match=message):
-        unweave.score(encode, small, metrics=["mig"], samples=20)
-    with pytest.raises(InputError, match="samples must be at least 2"):
+        unweave.score(encode, small, metrics=["mig"], samples=90, batch=50)
+    with pytest.raises(InputError, match="samples must be a whole number of at least 2"):
         unweave.score(encode, small, samples=1)

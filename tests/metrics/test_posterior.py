@@ -36,5 +36,7 @@ def test_the_bound_is_likelihood_minus_kl() -> None:
     assert elbo(images, guesses, MEAN, LOGVAR).score == pytest.approx(float(bernoulli) - kl)
     gaussian = -(((images - guesses) ** 2).flatten(1).sum(1).mean() + 16 * np.log(2 * np.pi)) / 2
     assert elbo(images, guesses, MEAN, LOGVAR, likelihood="gaussian").score == pytest.approx(float(gaussian) - kl)
+    with pytest.raises(InputError, match="50 images and 20 posteriors"):
+        elbo(images, guesses, MEAN[:20], LOGVAR[:20])
     with pytest.raises(InputError, match="'bernoulli' or 'gaussian'"):
         elbo(images, guesses, MEAN, LOGVAR, likelihood="laplace")  # type: ignore[arg-type]

@@ -141,7 +141,7 @@ SHAPES: dict[str, Callable[[Floats], Floats]] = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("name", [name for name in PROMISES if name not in ("downstream", "fairness")])
+@pytest.mark.parametrize("name", PROMISES)
 def test_odd_codes_get_a_defined_score(name: str, shape: str) -> None:
     codes, labels = example(name)
     score = run(name, SHAPES[shape](codes[:600]), None if labels is None else labels[:600])

@@ -18,7 +18,7 @@ from unweave.metrics.mig import mig
 from unweave.metrics.mig_sup import mig_sup
 from unweave.metrics.modularity import modularity
 from unweave.metrics.mutual_information import mutual_information
-from unweave.metrics.plan import Scores, score, score_codes
+from unweave.metrics.plan import EncodedData, Scores, score, score_codes
 from unweave.metrics.posterior import active_units, elbo, kl_per_latent
 from unweave.metrics.reconstruction import psnr, reconstruction_error
 from unweave.metrics.sap import sap
@@ -28,6 +28,7 @@ from unweave.metrics.wasserstein_correlation import wasserstein_correlation
 
 __all__ = [
     "METRICS",
+    "EncodedData",
     "Metric",
     "Scores",
     "active_units",

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from unweave.metrics.inputs import Floats, Integers
+from unweave.metrics.inputs import Floats, Integers, standardised
 
 ROUNDS, DEPTH, RATE = 100, 3, 0.1  # scikit-learn's defaults
 LEAVES = 2**DEPTH
@@ -32,27 +32,33 @@ class Boosted:
 
 def boost(codes: Floats, classes: Integers, test: Floats, *, seed: int) -> Boosted:
     """Fit classes (N,) to codes (N, D), predict them and those of the test codes."""
+    codes, test = standardised(codes, test)  # trees do not see it, but LightGBM takes tiny numbers for zeros
     seen, classes = np.unique(classes, return_inverse=True)
-    if not np.ptp(codes, axis=0).any():  # nothing to split, and LightGBM refuses to try
+    if not codes.any():  # nothing to split, and LightGBM refuses to try
         commonest = seen[np.bincount(classes).argmax()]
         return Boosted(np.zeros(codes.shape[1]), np.full(len(codes), commonest), np.full(len(test), commonest))
     orders = [np.random.default_rng((seed, order)).permutation(codes.shape[1]) for order in range(ORDERS)]
     outputs = 1 if len(seen) == 2 else len(seen)
     boosters = [_booster(codes[:, order], outputs) for order in orders]
-    samples = [(codes[:, order].copy(), test[:, order].copy()) for order in orders]
+    samples = [codes[:, order].copy() for order in orders]
+    values: list[list[Floats]] = [[] for _ in orders]  # of the leaves, a round each
     target = classes[:, None] == (np.arange(outputs) if outputs > 1 else 1)  # (N, outputs)
     share = np.bincount(classes) / len(classes)
     start = np.log(share) if outputs > 1 else np.log(share[1:] / share[:1])
-    scores, test_scores = np.tile(start, (len(codes), 1)), np.tile(start, (len(test), 1))
+    scores = np.tile(start, (len(codes), 1))
     curvature = np.ones(target.shape, np.float32)
     for turn in range(ROUNDS):
-        booster, (x, x_test) = boosters[turn % ORDERS], samples[turn % ORDERS]
+        booster, x = boosters[turn % ORDERS], samples[turn % ORDERS]
         residual = target - (_softmax(scores) if outputs > 1 else 1 / (1 + np.exp(-scores)))
         booster.update(fobj=_gradient(residual, curvature))
-        leaf = _leaves(booster, x, outputs)
-        value = RATE * _newton(leaf, residual, len(seen))
-        scores += value[leaf]
-        test_scores += value[_leaves(booster, x_test, outputs)]
+        leaf = _leaves(booster, x, booster.current_iteration() - 1)
+        values[turn % ORDERS].append(RATE * _newton(leaf, residual, len(seen)))
+        scores += values[turn % ORDERS][-1][leaf]
+    test_scores = np.tile(start, (len(test), 1))
+    for booster, order, steps in zip(boosters, orders, values, strict=True):
+        leaf = _leaves(booster, test[:, order].copy(), 0)  # (N, trees)
+        gains = np.concatenate(steps)[leaf]
+        test_scores += gains.reshape(len(test), -1, outputs).sum(1)
     importance = np.zeros(codes.shape[1])
     for booster, order in zip(boosters, orders, strict=True):
         importance[order] += booster.feature_importance("gain")
@@ -90,12 +96,11 @@ def _gradient(residual: Floats, curvature: Any) -> Any:
     return lambda scores, data: (gradient, curvature)
 
 
-def _leaves(booster: Any, codes: Floats, outputs: int) -> Integers:
-    """The leaf (N, outputs) that the newest trees put each sample in, counted through all trees of the round."""
-    newest = booster.current_iteration() - 1
-    leaves = np.asarray(booster.predict(codes, pred_leaf=True, start_iteration=newest, num_iteration=1))
-    numbered: Integers = leaves.reshape(len(codes), outputs).astype(np.int64) + LEAVES * np.arange(outputs)
-    return numbered
+def _leaves(booster: Any, codes: Floats, first: int) -> Integers:
+    """The leaf (N, trees) that each tree from round ``first`` on puts each sample in, counted through all of them."""
+    leaves = np.asarray(booster.predict(codes, pred_leaf=True, start_iteration=first))
+    leaves = leaves.reshape(len(codes), -1).astype(np.int64)
+    return np.asarray(leaves + LEAVES * np.arange(leaves.shape[1]))
 
 
 def _newton(leaf: Integers, residual: Floats, classes: int) -> Floats:

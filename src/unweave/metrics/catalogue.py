@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,7 +18,7 @@ from unweave.metrics.fairness import fairness
 from unweave.metrics.infomec import infomec
 from unweave.metrics.irs import irs
 from unweave.metrics.jemmig import jemmig
-from unweave.metrics.local import local_mig, local_modularity
+from unweave.metrics.local import local, local_mig, local_modularity
 from unweave.metrics.mcc import mcc
 from unweave.metrics.mig import mig
 from unweave.metrics.mig_sup import mig_sup
@@ -46,8 +47,18 @@ class Metric:
     variants: dict[str, str] = field(default_factory=dict)  # published settings: who, and how to get them
     scores: tuple[str, ...] = ("score",)  # the result's numbers
     continuous: bool = False  # takes continuous factors
+    words: bool = True  # takes words as factors
+    factors_at_least: int = 1  # that vary
+    given: str = ""  # what one that needs something else is given
     costly: bool = False  # minutes at the published size: only by name
     name: str = ""
+
+    @property
+    def takes(self) -> set[str]:
+        """The names of its settings."""
+        function = local if self.function in (local_mig, local_modularity) else self.function
+        parameters = inspect.signature(function).parameters.values()
+        return {parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY}
 
 
 def _named(**metrics: Metric) -> dict[str, Metric]:
@@ -74,6 +85,7 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "Dead latents count as 0, so that spare capacity lowers it.",
         {"Li et al. 2020": "normaliser='factor'", "Carbonneau et al. 2022": "normaliser='code', bins=10"},
+        factors_at_least=2,
     ),
     modularity=Metric(
         modularity,
@@ -83,12 +95,13 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "Noise latents get arbitrary values and dead ones 0; a slightly uneven latent for everything scores high.",
         {"Locatello et al. 2019": "bins=20, 10,000 samples", "Rhodes & Lee 2021": "bins=5, within neighbourhoods"},
+        factors_at_least=2,
     ),
     explicitness=Metric(
         explicitness,
         "Can a linear classifier read each factor off the codes?",
         "labels",
-        "0.5 to 1",
+        "0 to 1, 0.5 is chance",
         "higher",
         "Says nothing of separation: a rotated code scores as high; a one-dimensional code of many classes scores low.",
         {"Locatello et al. 2019": "the defaults, 10,000 and 5,000 samples"},
@@ -161,6 +174,7 @@ METRICS: dict[str, Metric] = _named(
         "Linear (or monotone) following only: an angle on a circle, or a category, has none.",
         {"Hyvärinen & Morioka 2016": "method='pearson'"},
         continuous=True,
+        words=False,
     ),
     total_correlation=Metric(
         total_correlation,
@@ -203,19 +217,21 @@ METRICS: dict[str, Metric] = _named(
         beta_vae_score,
         "Can a linear classifier tell which factor pairs of images have in common?",
         "intervention",
-        "chance (1 / factors) to 1",
+        "0 to 1, 1 / factors is chance",
         "higher",
         "Saturates: rotated codes often score 1 as well.",
         {"Locatello et al. 2019": "train=10,000, test=5,000, batch=64"},
+        factors_at_least=2,
     ),
     factor_vae_score=Metric(
         factor_vae_score,
         "Does holding one factor still one latent, always the same?",
         "intervention",
-        "chance (1 / factors) to 1",
+        "0 to 1, 1 / factors is chance",
         "higher",
         "The threshold is in the codes' units; a latent that mixes factors goes unnoticed if it never wins.",
         {"Locatello et al. 2019": "train=10,000, test=5,000, batch=64, variance_points=10,000, threshold=0.05"},
+        factors_at_least=2,
     ),
     irs=Metric(
         irs,
@@ -224,7 +240,7 @@ METRICS: dict[str, Metric] = _named(
         "0 to 1",
         "higher",
         "Latents with a large range weigh most; heavy tails raise the normaliser and with it the score.",
-        {"disentanglement_lib": "quantile=0.99, points=10,000", "Suter et al. 2019": "quantile=1.0"},
+        {"disentanglement_lib": "quantile=0.99, bins=20, points=10,000", "Suter et al. 2019": "quantile=1.0"},
     ),
     local_mig=Metric(
         local_mig,
@@ -245,6 +261,7 @@ METRICS: dict[str, Metric] = _named(
         "As modularity: dead latents count as 0.",
         {"Rhodes & Lee 2021": "rho from 0.1 to 1, neighbourhoods=20, points=10,000, bins=5"},
         costly=True,
+        factors_at_least=2,
     ),
     downstream=Metric(
         downstream,
@@ -266,6 +283,7 @@ METRICS: dict[str, Metric] = _named(
         "A code that knows nothing is perfectly fair; with few points a value, chance alone is unfair.",
         {"Locatello et al. 2019b": "train=10,000, points=100"},
         costly=True,
+        factors_at_least=2,
     ),
     udr=Metric(
         udr,
@@ -275,6 +293,7 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "Agreement is not truth: models can share a wrong factorisation.",
         {"Duan et al. 2020": "method='lasso' or 'spearman', kl=, threshold=0.01"},
+        given="codes of several models, and their KLs",
     ),
     distance_agreement=Metric(
         distance_agreement,
@@ -284,6 +303,7 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "Pairs that differ in one factor only; says which factors by none.",
         {"Michlo et al. 2023": "distance=mse or blurred_mse"},
+        given="data, an encoder and, if there is one, a decoder",
     ),
     reconstruction_error=Metric(
         reconstruction_error,
@@ -292,6 +312,7 @@ METRICS: dict[str, Metric] = _named(
         "0 to 1",
         "lower",
         "Small objects hardly count.",
+        given="images and reconstructions",
     ),
     psnr=Metric(
         psnr,
@@ -301,6 +322,7 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "One perfect image makes the mean infinite.",
         {"Hsu et al. 2024 (Tripod)": "checkpoints are filtered by it"},
+        given="images and reconstructions",
     ),
     kl_per_latent=Metric(
         kl_per_latent,
@@ -309,6 +331,7 @@ METRICS: dict[str, Metric] = _named(
         "0 to ∞, nats",
         "neither",
         "Says how much is told, not of what.",
+        given="means and log-variances of posteriors",
     ),
     elbo=Metric(
         elbo,
@@ -317,5 +340,6 @@ METRICS: dict[str, Metric] = _named(
         "-∞ to ∞, nats an image",
         "higher",
         "Comparable within one likelihood and one image size only.",
+        given="images, reconstructions, means and log-variances",
     ),
 )

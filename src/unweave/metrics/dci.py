@@ -60,7 +60,8 @@ def dci(
     share = 0.1 if importance == "forest" else 1 / 3  # what is held out where no test sample is given
     train, held_out = fit_and_test("dci", codes, factors, test, seed, test_share=share)
     fit = {"gbt": _boosting, "gbt-exact": _exact_boosting, "forest": _forest, "svm": _svm}[importance]
-    rows = each_factor(lambda factor: fit(train, held_out, factor, seed), train.varying)
+    classes = train.factors.max(0)[train.varying] + 1
+    rows = each_factor(lambda factor: fit(train, held_out, factor, seed), train.varying, costs=classes)
     matrix = np.stack([row[0] for row in rows], axis=1)  # (D, K)
     per_latent, per_factor = _purity(matrix, axis=1), _purity(matrix, axis=0)
     total = matrix.sum()

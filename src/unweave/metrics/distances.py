@@ -14,6 +14,7 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.data.distances import Distance, ground_truth_distance, mse
 from unweave.errors import InputError
+from unweave.metrics.encoders import evaluating
 from unweave.metrics.inputs import Floats, check_codes
 from unweave.metrics.mcc import correlations
 
@@ -52,13 +53,19 @@ def distance_agreement(
     for start in range(0, pairs, 256):
         sides = [side[start : start + 256] for side in (drawn.first, drawn.second)]
         images = [data.images(side, generator).float() / 255 for side in sides]
-        with torch.no_grad():
-            codes = [encode(batch) for batch in images]
+        with evaluating(encode, decode) as device:
+            codes = [encode(batch.to(device)) for batch in images]
             a, b = (check_codes("distance_agreement", c, rows=1) for c in codes)
+            if len(a) != len(images[0]) or len(b) != len(images[1]):
+                raise InputError(
+                    f"distance_agreement: encode was given {len(images[0])} images and returned {len(a)} codes."
+                )
             seen.append(distance(*images).double().numpy())
             latent.append(np.linalg.norm(a - b, axis=1))
             if decode is not None:
-                again = [torch.as_tensor(decode(torch.as_tensor(c))).float().clamp(0, 1) for c in codes]
+                again = [torch.as_tensor(decode(torch.as_tensor(c))).float().cpu().clamp(0, 1) for c in codes]
+                if again[0].shape != images[0].shape or not all(batch.isfinite().all() for batch in again):
+                    raise InputError("distance_agreement: decode must return finite images of the data's shape.")
                 rebuilt.append(distance(*again).double().numpy())
     truth = ground_truth_distance(drawn.first, drawn.second).double().numpy()
     columns = {"ground_truth": [truth], "perceived": seen, "latent": latent, "reconstruction": rebuilt}

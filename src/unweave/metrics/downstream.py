@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from unweave.errors import InputError
+from unweave.errors import whole
 from unweave.metrics.boosting import boost
 from unweave.metrics.fitting import each_factor
 from unweave.metrics.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
@@ -55,13 +55,13 @@ def downstream(
     """Mean test accuracy of logistic regression and gradient boosting (Locatello et al. 2019, sec. 5.6 and app. C).
 
     Logistic regression is scikit-learn's with 10 strengths by 5-fold cross-validation, without it where a fold lacks
-    classes; gradient boosting has scikit-learn's default settings (see :mod:`unweave.metrics.boosting`). The labels are
-    the first 10, 100, … of the training sample; sizes beyond it are left out. Constant factors are left out.
+    classes; it is fitted to standardised codes (disentanglement_lib takes them as they are, and with them their units).
+    Gradient boosting has scikit-learn's default settings (see :mod:`unweave.metrics.boosting`). The labels are the
+    first 10, 100, … of the training sample; sizes beyond it are left out. Constant factors are left out.
     """
     train, held_out = fit_and_test("downstream", codes, factors, test, seed)
-    usable = tuple(size for size in sizes if 2 <= size <= len(train.codes)) or (len(train.codes),)
-    if any(size < 2 for size in sizes):
-        raise InputError(f"downstream: sizes must be at least 2, got {list(sizes)}.")
+    wanted = sorted({whole("downstream: sizes", size, at_least=2) for size in sizes})
+    usable = tuple(size for size in wanted if size <= len(train.codes)) or (len(train.codes),)
     accuracies = each_factor(lambda factor: _accuracies(train, held_out, factor, usable, seed), train.varying)
     table = np.stack(accuracies, axis=-1)  # (2, sizes, K)
     return Downstream(usable, table[0], table[1])

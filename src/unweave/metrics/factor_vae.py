@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from unweave.factors import FactorSpace
-from unweave.metrics.inputs import Floats, Integers
+from unweave.metrics.inputs import Floats, Integers, dead
 from unweave.metrics.interventions import (
     Represent,
     batches_of,
@@ -48,12 +48,13 @@ def factor_vae_score(
     ``variance_points`` random points. Latents whose deviation is below ``threshold`` do not take part, and a constant
     latent never does (in disentanglement_lib's code default it wins every vote). With no latent left the score is 0.
     """
-    check_positive("factor_vae_score", train=train, test=test, batch=batch)
+    check_positive("factor_vae_score", train=train, test=test, batch=batch, variance_points=variance_points)
     axes = varying_axes("factor_vae_score", space)
     generator = torch_generator(seed)
     random = space.sample(max(2, variance_points), generator)
-    variance = codes_of("factor_vae_score", represent, random).var(0, ddof=1)  # (D,)
-    active = (np.sqrt(variance) >= threshold) & (variance > 0)
+    codes = codes_of("factor_vae_score", represent, random)
+    variance = codes.var(0, ddof=1)  # (D,)
+    active = (np.sqrt(variance) >= threshold) & ~dead(codes)
     if not active.any():
         return FactorVAEScore(0.0, 0.0, np.zeros((len(space), len(variance)), np.int64), active)
     relative = np.where(active, variance, np.nan)

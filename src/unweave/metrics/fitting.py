@@ -16,8 +16,11 @@ from unweave.metrics.inputs import Floats, Integers
 T = TypeVar("T")
 
 
-def each_factor(fit: Callable[[int], T], factors: Iterable[int]) -> list[T]:
-    """``fit`` of each factor, in their order. Inner libraries get one thread, so that sums are made in one order."""
+def each_factor(fit: Callable[[int], T], factors: Iterable[int], *, costs: Any = None) -> list[T]:
+    """``fit`` of each factor, in their order; the costliest are begun first, so that none is left to the end alone.
+
+    Inner libraries get one thread, so that sums are made in one order.
+    """
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings(), threadpool_limits(1):
@@ -27,7 +30,10 @@ def each_factor(fit: Callable[[int], T], factors: Iterable[int]) -> list[T]:
             "ignore", "The number of unique classes"
         )  # few samples of many classes are still classes
         with ThreadPoolExecutor(max(1, os.cpu_count() or 1)) as pool:
-            return list(pool.map(fit, [int(factor) for factor in factors]))
+            numbers = [int(factor) for factor in factors]
+            order = range(len(numbers)) if costs is None else np.argsort(-np.asarray(costs), kind="stable").tolist()
+            begun = {position: pool.submit(fit, numbers[position]) for position in order}
+            return [begun[position].result() for position in range(len(numbers))]
 
 
 def logistic_regression(codes: Any, classes: Integers, **settings: Any) -> Any:

@@ -7,10 +7,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from unweave.errors import unknown
+from unweave.errors import InputError, unknown
 from unweave.metrics.fitting import each_factor, logistic_regression, probabilities
 from unweave.metrics.information import entropies, information_table
-from unweave.metrics.inputs import Codes, Factors, Floats, Integers, Labelled, labelled, standardised, subsample
+from unweave.metrics.inputs import (
+    Codes,
+    Factors,
+    Floats,
+    Integers,
+    Labelled,
+    check_seed,
+    labelled,
+    standardised,
+    subsample,
+)
 from unweave.metrics.neighbours import neighbour_information
 
 ROWS = 10_000  # the published sample
@@ -62,20 +72,24 @@ def infomec(
     """
     if variant not in VARIANTS:
         raise unknown("variant", variant, VARIANTS)
-    sample = subsample(labelled("infomec", codes, factors), ROWS, np.random.default_rng(seed))
+    sample = subsample(labelled("infomec", codes, factors), ROWS, np.random.default_rng(check_seed(seed)))
+    if not len(sample.varying):
+        raise InputError(f"infomec: no factor varies in the {ROWS:,} samples drawn: the classes are too rare.")
     classes = sample.factors[:, sample.varying]
     sample = Labelled(sample.codes, classes)
     active = _active(sample.codes, discrete, variant)
-    levels = np.stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in sample.codes.T], axis=1)
     if discrete:
-        information = information_table(levels, classes)
+        columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in sample.codes.T]
+        levels = np.stack(columns, axis=1)
+        information, inputs = information_table(levels, classes), _one_hot(levels)
     else:
+        inputs = standardised(sample.codes)[0]
         information = _neighbour_table(sample, 3 if variant == "qlae-training" else 10, variant, seed)
     nmi = information / entropies(classes)
     if not active.any():
         return InfoMEC(0.0, 0.0, 0.0, nmi, active, np.zeros(classes.shape[1]))
     pruned = nmi[active]
-    explained = _explained(_one_hot(levels) if discrete else standardised(sample.codes)[0], classes)
+    explained = _explained(inputs, classes)
     return InfoMEC(
         _concentration(pruned, axis=1), _concentration(pruned, axis=0), float(explained.mean()), nmi, active, explained
     )

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.errors import InputError
+from unweave.errors import whole
 from unweave.metrics.inputs import Floats, Integers
 
-ROWS = 1 << 16  # counted at a time, so that memory does not grow with the sample
+PAIRS = 1 << 22  # of values counted at a time, so that memory does not grow with the sample
 
 
 def discretize(codes: Floats, bins: int) -> Integers:
     """Codes (N, D) as the number of the equal-width bin they fall in, from the latent's least value to its greatest."""
-    if bins < 2:
-        raise InputError(f"bins must be at least 2, got {bins}.")
+    bins = whole("bins", bins, at_least=2, at_most=1000)
     binned = np.empty(codes.shape, np.int64)
     for latent, column in enumerate(codes.T):
         low, high = column.min(), column.max()
@@ -28,38 +27,39 @@ def discretize(codes: Floats, bins: int) -> Integers:
     return binned
 
 
-def joint_counts(a: Integers, b: Integers) -> Floats:
-    """How often the values of each column of a (N, D) and each of b (N, K) meet: (D, K, values of a, values of b)."""
-    rows, columns = int(a.max()) + 1, int(b.max()) + 1
-    cells = (a.shape[1], b.shape[1], rows, columns)
-    first = (np.arange(a.shape[1])[:, None] * b.shape[1] + np.arange(b.shape[1])) * (rows * columns)  # (D, K)
-    counts = np.zeros(int(np.prod(cells)), np.int64)
-    for start in range(0, len(a), ROWS):
-        block_a, block_b = a[start : start + ROWS], b[start : start + ROWS]
-        cell = first + block_a[:, :, None] * columns + block_b[:, None, :]  # (rows, D, K)
-        counts += np.bincount(cell.reshape(-1), minlength=len(counts))
-    return counts.reshape(cells).astype(np.float64)
-
-
-def entropy_of_counts(counts: Floats, axis: int | tuple[int, ...] = -1) -> Floats:
-    """Plug-in entropy of counts along the given axes."""
-    share = counts / counts.sum(axis, keepdims=True)
-    entropy: Floats = -np.sum(share * np.log(share, out=np.zeros_like(share), where=share > 0), axis=axis)
-    return entropy
-
-
 def entropies(values: Integers) -> Floats:
     """Plug-in entropy of each column of (N, K)."""
-    return np.array([entropy_of_counts(np.bincount(column).astype(np.float64)) for column in values.T])
+    return np.array([_entropy(np.bincount(column), len(values)) for column in values.T])
+
+
+def joint_entropies(a: Integers, b: Integers) -> Floats:
+    """Plug-in entropy (D, K) of each column of a (N, D) together with each of b (N, K).
+
+    All pairs are counted in one pass. The counts of latent d with factor k are a stretch of one long row: the stretches
+    of a latent one after another, each as long as there are values of a times classes of the factor.
+    """
+    values, classes = int(a.max()) + 1, b.max(0) + 1  # (), (K,)
+    stretch = values * classes
+    starts = np.cumsum(stretch) - stretch
+    base = np.arange(a.shape[1])[:, None] * stretch.sum() + starts  # (D, K)
+    counts = np.zeros(a.shape[1] * int(stretch.sum()), np.int64)
+    rows = max(1, PAIRS // base.size)
+    for start in range(0, len(a), rows):
+        block_a, block_b = a[start : start + rows, :, None], b[start : start + rows, None, :]
+        counts += np.bincount((base + block_a * classes + block_b).reshape(-1), minlength=len(counts))
+    weighted = (counts * np.log(np.maximum(counts, 1))).reshape(a.shape[1], -1)
+    joint: Floats = np.log(len(a)) - np.add.reduceat(weighted, starts, axis=1) / len(a)
+    return joint
 
 
 def information_table(a: Integers, b: Integers) -> Floats:
     """Plug-in mutual information (D, K) between the columns of a (N, D) and of b (N, K)."""
-    counts = joint_counts(a, b)
-    joint = entropy_of_counts(counts, axis=(2, 3))  # (D, K)
-    of_a, of_b = entropy_of_counts(counts.sum(3)), entropy_of_counts(counts.sum(2))
-    information: Floats = np.maximum(of_a + of_b - joint, 0.0)
+    information = entropies(a)[:, None] + entropies(b) - joint_entropies(a, b)
     return np.where(information < 1e-12, 0.0, information)  # what rounding leaves of nothing
+
+
+def _entropy(counts: Integers, n: int) -> float:
+    return float(np.log(n) - (counts * np.log(np.maximum(counts, 1))).sum() / n)
 
 
 def top_two(matrix: Floats, axis: int) -> tuple[Floats, Floats]:

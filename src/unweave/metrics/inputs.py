@@ -15,13 +15,14 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from unweave.errors import InputError
+from unweave.errors import InputError, whole
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Codes = ArrayLike | Tensor
 Factors = ArrayLike | Tensor
 TRAIN, TEST = 10_000, 5_000  # rows that metrics which fit and then test use at the most: the published sizes
+LARGEST = 1e100
 TAKES_CONTINUOUS = "mcc, sap and the metrics that use no factors"
 
 
@@ -57,6 +58,8 @@ def check_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> 
     if not np.isfinite(array).all():
         bad = int((~np.isfinite(array)).any(1).sum())
         raise InputError(f"{metric}: {bad:,} of {len(array):,} codes are NaN or infinite.")
+    if array.size and np.abs(array).max() > LARGEST:
+        raise InputError(f"{metric}: codes reach {np.abs(array).max():.1e}, too large to be squared and summed.")
     return array
 
 
@@ -93,7 +96,9 @@ def fit_and_test(
 
     Neither is larger than the published 10,000 and 5,000 rows; of a larger sample, rows are drawn at random.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(check_seed(seed))
+    if test is not None and not (isinstance(test, tuple | list) and len(test) == 2):
+        raise InputError(f"{metric}: test takes a pair (codes, factors), got {_kind(test)}.")
     if test is None:
         whole = _classes(metric, [(codes, factors)], 1, 1)[0]
         if len(whole.codes) < 3:
@@ -102,13 +107,18 @@ def fit_and_test(
             len(whole.codes)
         )  # with seed 0, the split of Tripod's code
         cut = math.ceil(len(order) * test_share)
-        return whole.take(order[cut:][:TRAIN]), whole.take(order[:cut][:TEST])
+        return _varied(metric, whole.take(order[cut:][:TRAIN])), whole.take(order[:cut][:TEST])
     train, held_out = _classes(metric, [(codes, factors), test], 1, 1)
     if train.codes.shape[1] != held_out.codes.shape[1]:
         raise InputError(
             f"{metric}: the test codes have {held_out.codes.shape[1]} latents, the others {train.codes.shape[1]}."
         )
-    return subsample(train, TRAIN, rng), subsample(held_out, TEST, rng)
+    return _varied(metric, subsample(train, TRAIN, rng)), subsample(held_out, TEST, rng)
+
+
+def check_seed(seed: int) -> int:
+    """A seed that every generator takes."""
+    return whole("seed", seed, at_most=2**32 - 100)
 
 
 def subsample(sample: Labelled, rows: int, rng: np.random.Generator) -> Labelled:
@@ -118,11 +128,24 @@ def subsample(sample: Labelled, rows: int, rng: np.random.Generator) -> Labelled
     return sample.take(np.sort(rng.choice(len(sample.codes), rows, replace=False)))
 
 
+def _varied(metric: str, train: Labelled) -> Labelled:
+    if not len(train.varying):
+        raise InputError(
+            f"{metric}: no factor varies in the {len(train.codes):,} samples to fit: the classes are too rare."
+        )
+    return train
+
+
+def dead(codes: Floats) -> Any:
+    """Which latents are constant, (D,) booleans: rounding around a value is not variation."""
+    return np.ptp(codes, axis=0) <= 1e-12 * np.abs(codes).max(0)
+
+
 def standardised(train: Floats, *others: Floats) -> tuple[Floats, ...]:
     """Latents with mean 0 and deviation 1 on the first sample; constant ones become 0."""
-    mean, std = train.mean(0), train.std(0)
-    dead = std <= 1e-12 * np.maximum(1.0, np.abs(mean))  # rounding around a constant is not variation
-    return tuple(np.where(dead, 0.0, (codes - mean) / np.where(dead, 1.0, std)) for codes in (train, *others))
+    still = dead(train)
+    mean, std = train.mean(0), np.where(still, 1.0, train.std(0))
+    return tuple(np.where(still, 0.0, (codes - mean) / std) for codes in (train, *others))
 
 
 def _classes(metric: str, pairs: Sequence[tuple[Any, Any]], latents: int, factors_at_least: int) -> list[Labelled]:
@@ -150,13 +173,32 @@ def _classes(metric: str, pairs: Sequence[tuple[Any, Any]], latents: int, factor
     return [Labelled(c, compact[end - len(c) : end]) for c, end in zip(codes, ends, strict=True)]
 
 
+def _kind(values: Any) -> str:
+    return f"a {type(values).__name__}" + (f" of {len(values)}" if isinstance(values, list | tuple) else "")
+
+
 def _to_numpy(metric: str, what: str, values: Any) -> NDArray[Any]:
     if isinstance(values, Tensor):
+        if values.is_meta or values.layout != torch.strided:
+            raise InputError(f"{metric}: {what} must be a dense tensor with values.")
         values = values.detach().cpu()
         values = values.float() if values.dtype == torch.bfloat16 else values  # numpy has no such type
         return np.asarray(values.numpy())
     try:
         array = np.asarray(values)
-    except ValueError as error:
-        raise InputError(f"{metric}: {what} must be a matrix, and its rows differ in length.") from error
-    return array.astype(str) if array.dtype.kind == "O" and what == "factors" else array
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(
+            f"{metric}: {what} must be one matrix with rows of one length, got {_kind(values)}."
+        ) from error
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputError(f"{metric}: {what} have a mask: drop the masked rows.")
+    return _from_objects(metric, array) if array.dtype.kind == "O" and what == "factors" else array
+
+
+def _from_objects(metric: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Numbers where all entries are numbers, else words; what is missing is refused."""
+    entries = array.reshape(-1).tolist()
+    if any(entry is None or entry != entry for entry in entries):
+        raise InputError(f"{metric}: factors have missing entries.")
+    numeric = all(isinstance(entry, int | float | np.number) for entry in entries)
+    return array.astype(np.float64) if numeric else array.astype(str)

@@ -11,9 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from unweave.errors import InputError
+from unweave.errors import InputError, whole
 from unweave.factors import FactorSpace
-from unweave.metrics.inputs import Floats, check_codes
+from unweave.metrics.inputs import Floats, check_codes, check_seed
 
 Represent = Callable[[Tensor], Any]
 POINTS = 320_000  # represented at a time
@@ -51,11 +51,9 @@ def random_axes(axes: Tensor, votes: int, generator: torch.Generator) -> Tensor:
 def check_positive(metric: str, **numbers: int) -> None:
     """Refuse sizes below 1 (below 2 for a batch, which has a variance)."""
     for name, number in numbers.items():
-        least = 2 if name == "batch" else 1
-        if number < least:
-            raise InputError(f"{metric}: {name} must be at least {least}, got {number}.")
+        whole(f"{metric}: {name}", number, at_least=2 if name == "batch" else 1)
 
 
 def torch_generator(seed: int) -> torch.Generator:
     """A generator for drawing points."""
-    return torch.Generator().manual_seed(seed)
+    return torch.Generator().manual_seed(check_seed(seed))

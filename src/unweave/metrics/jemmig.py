@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.metrics.information import discretize, entropy_of_counts, information_table, joint_counts, top_two
+from unweave.metrics.information import discretize, entropies, information_table, joint_entropies, top_two
 from unweave.metrics.inputs import Codes, Factors, Floats, labelled
 
 
@@ -23,14 +23,14 @@ def jemmig(codes: Codes, factors: Factors, *, bins: int = 20) -> JEMMIG:
     r"""Mean over factors of :math:`1 - (H(f_k, z^*) - I_{(1)k} + I_{(2)k}) / (H(f_k) + \log B)` (Do & Tran 2020).
 
     The joint entropy falls with a latent that holds nothing but its factor. Normalised to [0, 1] by its greatest value
-    with B bins, as in Carbonneau et al. 2022. Constant factors are left out.
+    with B bins, as in Carbonneau et al. 2022. A factor that no latent knows scores 0, where the formula would praise
+    dead latents for holding nothing else. Constant factors are left out.
     """
     sample = labelled("jemmig", codes, factors)
     binned, classes = discretize(sample.codes, bins), sample.factors[:, sample.varying]
     information = information_table(binned, classes)  # (D, K)
     best, second = top_two(information, axis=0)
-    counts = joint_counts(binned, classes)  # (D, K, bins, classes)
-    joint = entropy_of_counts(counts, axis=(2, 3))[information.argmax(0), np.arange(len(best))]  # (K,)
-    entropy = entropy_of_counts(counts[0].sum(1))
-    per_factor = 1 - (joint - best + second) / (entropy + np.log(bins))
+    joint = joint_entropies(binned, classes)[information.argmax(0), np.arange(len(best))]  # (K,)
+    per_factor = 1 - (joint - best + second) / (entropies(classes) + np.log(bins))
+    per_factor = np.where(best > 0, per_factor, 0.0)
     return JEMMIG(float(per_factor.mean()), per_factor, joint)

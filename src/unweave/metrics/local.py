@@ -49,10 +49,20 @@ def local(
     In a neighbourhood of radius ``rho``, a fraction of each factor's range, ``points`` points are drawn uniformly.
     Categorical factors, those named ``fixed`` and, as in the authors' code, those with fewer than ``min_values`` values
     keep the centre's value; being constant there, they are left out of the score (in the authors' code they enter it as
-    uninitialised memory). All radii share the centres. ``bins`` goes to metrics that bin.
+    uninitialised memory). Cyclic factors wrap round, where the authors' stop at the ends. All radii share the centres.
+    ``bins`` goes to metrics that bin.
     """
     check_positive("local", neighbourhoods=neighbourhoods, points=points)
-    radii = np.atleast_1d(np.asarray(rho, np.float64))
+    if not callable(metric) or list(inspect.signature(metric).parameters)[:2] != ["codes", "factors"]:
+        raise InputError("local: the metric must be a function of codes and factors, unweave.metrics.mig say.")
+    if isinstance(fixed, str):
+        raise InputError(f"local: fixed takes a list of factors, got {fixed!r}.")
+    try:
+        radii = np.atleast_1d(np.asarray(rho, np.float64))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"local: rho is a number or a list of numbers, got {rho!r}.") from error
+    if not radii.size:
+        raise InputError("local: rho needs at least one radius.")
     small = [axis for axis, size in enumerate(space.sizes) if size < min_values]
     still = {space.axis(factor) for factor in fixed} | set(small)
     still |= {axis for axis, kind in enumerate(space.kinds) if kind == "categorical"}
@@ -74,10 +84,10 @@ def local(
 
 
 def local_mig(represent: Represent, space: FactorSpace, **settings: Any) -> Local:
-    """:func:`local` of the mutual information gap."""
+    """Local MIG (Rhodes & Lee 2021): :func:`local` of the mutual information gap, whose settings it takes."""
     return local(mig, represent, space, **settings)
 
 
 def local_modularity(represent: Represent, space: FactorSpace, **settings: Any) -> Local:
-    """:func:`local` of modularity."""
+    """Local modularity (Rhodes & Lee 2021): :func:`local` of modularity, whose settings it takes."""
     return local(modularity, represent, space, **settings)

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.stats import rankdata
 
 from unweave.errors import InputError
-from unweave.metrics.inputs import Codes, Factors, Floats, Integers, check_codes, check_factors
+from unweave.metrics.inputs import Codes, Factors, Floats, Integers, check_codes, check_factors, standardised
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +48,8 @@ def mcc(codes: Codes, factors: Factors, *, method: Literal["pearson", "spearman"
 
 def correlations(x: Floats, y: Floats) -> Floats:
     """Pearson's correlation (D, K) of the columns of x (N, D) and y (N, K), 0 where one is constant."""
-    x, y = x - x.mean(0), y - y.mean(0)
-    scale = np.sqrt((x**2).sum(0))[:, None] * np.sqrt((y**2).sum(0))
-    correlation: Floats = np.divide(x.T @ y, scale, out=np.zeros_like(scale), where=scale > 1e-12)
+    (x,), (y,) = standardised(x), standardised(y)
+    correlation: Floats = x.T @ y / len(x)
     return correlation
 
 

@@ -67,6 +67,8 @@ def elbo(
     probabilities, kept 1e-7 from 0 and 1; ``"gaussian"`` takes them as means with variance 1.
     """
     x, y = check_images("elbo", images, reconstructions)
+    if len(check_codes("elbo", mean, rows=1)) != len(x):
+        raise InputError(f"elbo: there are {len(x)} images and {len(check_codes('elbo', mean, rows=1))} posteriors.")
     kl = kl_per_latent(mean, logvar).score
     if likelihood == "bernoulli":
         y = y.clip(1e-7, 1 - 1e-7)

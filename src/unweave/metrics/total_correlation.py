@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.metrics.inputs import Codes, Floats, check_codes
+from unweave.metrics.inputs import Codes, Floats, check_codes, check_seed, dead, standardised
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,13 +25,12 @@ def total_correlation(codes: Codes, *, logvar: Codes | None = None, seed: int = 
     the codes are posterior means, and samples of the posterior are measured instead. Constant latents are independent
     of all and left out, where disentanglement_lib gives NaN; latents that determine one another give infinity.
     """
-    covariance = np.cov(sampled("total_correlation", codes, logvar, seed), rowvar=False, ddof=1)
-    covariance = np.atleast_2d(covariance)
-    kept = covariance[np.ix_(*[np.flatnonzero(np.diag(covariance) > 1e-20)] * 2)]
-    if not len(kept):
+    values = sampled("total_correlation", codes, logvar, seed)
+    covariance = np.atleast_2d(np.cov(values, rowvar=False, ddof=1))
+    (scaled,) = standardised(values[:, ~dead(values)])
+    if not scaled.shape[1]:
         return TotalCorrelation(0.0, covariance)
-    scale = np.sqrt(np.diag(kept))
-    eigenvalues = np.linalg.eigvalsh(kept / np.outer(scale, scale))  # of the correlation matrix: its log-determinant
+    eigenvalues = np.linalg.eigvalsh(scaled.T @ scaled / len(scaled))  # of the correlations: the log-determinant
     if eigenvalues.min() <= 1e-12:
         return TotalCorrelation(float("inf"), covariance)
     return TotalCorrelation(float(max(0.0, -0.5 * np.log(eigenvalues).sum())), covariance)
@@ -45,4 +44,6 @@ def sampled(metric: str, codes: Codes, logvar: Codes | None, seed: int) -> Float
     spread = check_codes(metric, logvar)
     if spread.shape != mean.shape:
         raise InputError(f"{metric}: codes have shape {mean.shape} and logvar {spread.shape}.")
-    return mean + np.exp(spread / 2) * np.random.default_rng(seed).standard_normal(mean.shape)
+    if spread.max() > 200:
+        raise InputError(f"{metric}: logvar reaches {spread.max():.0f}, a variance too large to be drawn from.")
+    return mean + np.exp(spread / 2) * np.random.default_rng(check_seed(seed)).standard_normal(mean.shape)

@@ -39,6 +39,8 @@ def udr(
     """
     if method not in ("lasso", "spearman"):
         raise InputError(f"udr: method must be 'lasso' or 'spearman', got {method!r}.")
+    if not isinstance(codes, list | tuple):
+        raise InputError(f"udr: codes must be a list of matrices, one a model, got {type(codes).__name__}.")
     if len(codes) < 2:
         raise InputError(f"udr: needs at least 2 models to compare, got {len(codes)}.")
     models = [check_codes("udr", c) for c in codes]
@@ -51,6 +53,8 @@ def udr(
         keep = np.ptp(model, axis=0) > 0
         if kl is not None:
             divergence = np.asarray(kl[number], np.float64).reshape(-1)
+            if np.isnan(divergence).any():
+                raise InputError(f"udr: model {number} has NaN among its KLs.")
             if len(divergence) != model.shape[1]:
                 raise InputError(f"udr: model {number} has {model.shape[1]} latents and {len(divergence)} KLs.")
             keep &= divergence > threshold
