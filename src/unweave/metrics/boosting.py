@@ -8,6 +8,7 @@ samples, and equal splits go to a random feature a round instead of a random fea
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from unweave.metrics.inputs import Floats, Integers, standardised
 ROUNDS, DEPTH, RATE = 100, 3, 0.1  # scikit-learn's defaults
 LEAVES = 2**DEPTH
 BINS = 2048  # with fewer, scores leave scikit-learn's by more than 0.02 on samples of thousands
+BUILDING = threading.Lock()  # factors are fitted on threads; LightGBM is loaded and its data binned on one at a time
 ORDERS = 4  # of the features, taken in turn: LightGBM gives a tie to the first
 
 
@@ -68,6 +70,11 @@ def boost(codes: Floats, classes: Integers, test: Floats, *, seed: int) -> Boost
 
 
 def _booster(codes: Floats, outputs: int) -> Any:
+    with BUILDING:
+        return _build(codes, outputs)
+
+
+def _build(codes: Floats, outputs: int) -> Any:
     import lightgbm
 
     settings = {
