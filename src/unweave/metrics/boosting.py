@@ -19,7 +19,10 @@ from unweave.metrics.inputs import Floats, Integers, standardised
 ROUNDS, DEPTH, RATE = 100, 3, 0.1  # scikit-learn's defaults
 LEAVES = 2**DEPTH
 BINS = 2048  # with fewer, scores leave scikit-learn's by more than 0.02 on samples of thousands
-BUILDING = threading.Lock()  # factors are fitted on threads; LightGBM is loaded and its data binned on one at a time
+THREADS = 1  # LightGBM keeps one number for the whole process, which every call must name
+# Factors are fitted on threads of ours, but LightGBM is entered by one at a time: making a booster while another one
+# grows trees has crashed the process. What is computed here goes on beside it.
+LIGHTGBM = threading.Lock()
 ORDERS = 4  # of the features, taken in turn: LightGBM gives a tie to the first
 
 
@@ -51,26 +54,34 @@ def boost(codes: Floats, classes: Integers, test: Floats, *, seed: int) -> Boost
     curvature = np.ones(target.shape, np.float32)
     for turn in range(ROUNDS):
         booster, x = boosters[turn % ORDERS], samples[turn % ORDERS]
-        residual = target - (_softmax(scores) if outputs > 1 else 1 / (1 + np.exp(-scores)))
-        booster.update(fobj=_gradient(residual, curvature))
-        leaf = _leaves(booster, x, booster.current_iteration() - 1)
+        residual = target - (_softmax(scores) if outputs > 1 else np.exp(-np.logaddexp(0, -scores)))
+        gradient = _gradient(residual, curvature)
+        with LIGHTGBM:
+            if booster.update(fobj=gradient):
+                break  # no tree could be split: there is nothing left to learn
+            newest = booster.current_iteration() - 1
+        leaf = _leaves(booster, x, newest)
         values[turn % ORDERS].append(RATE * _newton(leaf, residual, len(seen)))
         scores += values[turn % ORDERS][-1][leaf]
     test_scores = np.tile(start, (len(test), 1))
     for booster, order, steps in zip(boosters, orders, values, strict=True):
+        if not steps:
+            continue
         leaf = _leaves(booster, test[:, order].copy(), 0)  # (N, trees)
         gains = np.concatenate(steps)[leaf]
         test_scores += gains.reshape(len(test), -1, outputs).sum(1)
     importance = np.zeros(codes.shape[1])
-    for booster, order in zip(boosters, orders, strict=True):
-        importance[order] += booster.feature_importance("gain")
+    with LIGHTGBM:
+        for order in reversed(orders):
+            importance[order] += boosters.pop().feature_importance("gain")  # and is let go of
+        del booster
     total = importance.sum()
     guess, test_guess = (s.argmax(1) if outputs > 1 else (s[:, 0] > 0).astype(int) for s in (scores, test_scores))
     return Boosted(importance / total if total > 0 else importance, seen[guess], seen[test_guess])
 
 
 def _booster(codes: Floats, outputs: int) -> Any:
-    with BUILDING:
+    with LIGHTGBM:
         return _build(codes, outputs)
 
 
@@ -90,7 +101,7 @@ def _build(codes: Floats, outputs: int) -> Any:
         "feature_pre_filter": False,
         "force_row_wise": True,
         "deterministic": True,
-        "num_threads": 1,
+        "num_threads": THREADS,
         "verbosity": -1,
     }
     return lightgbm.Booster(settings, lightgbm.Dataset(codes, np.zeros(len(codes)), params=settings))
@@ -105,7 +116,8 @@ def _gradient(residual: Floats, curvature: Any) -> Any:
 
 def _leaves(booster: Any, codes: Floats, first: int) -> Integers:
     """The leaf (N, trees) that each tree from round ``first`` on puts each sample in, counted through all of them."""
-    leaves = np.asarray(booster.predict(codes, pred_leaf=True, start_iteration=first))
+    with LIGHTGBM:
+        leaves = np.asarray(booster.predict(codes, pred_leaf=True, start_iteration=first, num_threads=THREADS))
     leaves = leaves.reshape(len(codes), -1).astype(np.int64)
     return np.asarray(leaves + LEAVES * np.arange(leaves.shape[1]))
 
