@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from unweave.data.tables import Table, read_csv
+from unweave.data.tables import Table, read_csv, read_matrix
 from unweave.errors import InputError
 
 
@@ -108,3 +108,10 @@ def test_what_cannot_be_a_factor_is_a_sentence() -> None:
         Table.of({"z": np.array([1j, 2j])})
     with pytest.raises(InputError, match="code the words as numbers"):
         Table.of({"v": np.random.default_rng(0).normal(size=9), "w": np.array(list("abcabcabc"))})
+
+
+def test_a_first_row_of_words_is_a_row_where_its_words_occur_again(tmp_path: Path) -> None:
+    (tmp_path / "words.csv").write_text("red,square\nblue,square\nred,round\n")
+    assert len(read_matrix(tmp_path / "words.csv")) == 3
+    (tmp_path / "words.csv").write_text("colour,shape\nblue,square\nred,round\n")
+    assert len(read_matrix(tmp_path / "words.csv")) == 2

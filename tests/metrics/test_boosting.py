@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import GradientBoostingClassifier
 
 from tests.metrics.samples import mixed
-from unweave.metrics.boosting import boost
+from unweave.metrics.boosting import WORTH_A_PROCESS, boost, boost_each
 
 
 @pytest.mark.parametrize("factor", [0, 1, 2])
@@ -37,3 +37,23 @@ def test_the_seed_decides_every_bit() -> None:
     codes, labels = mixed(300)
     first, again = (boost(codes, labels[:, 2], codes, seed=3) for _ in range(2))
     assert np.array_equal(first.importance, again.importance)
+
+
+def test_one_class_is_guessed() -> None:
+    codes, _ = mixed(30)
+    result = boost(codes, np.full(30, 7), codes, seed=0)
+    assert (result.importance == 0).all()
+    assert (result.test == 7).all()
+
+
+def test_processes_change_neither_bits_nor_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, labels = mixed(300)
+    jobs = [(codes[:200], labels[:200, factor], codes[200:]) for factor in (0, 2, 1)]
+    alone = boost_each(jobs, seed=1)
+    assert sum(len(codes) * len(np.unique(classes)) for codes, classes, _ in jobs) < WORTH_A_PROCESS
+    monkeypatch.setattr("unweave.metrics.boosting.WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    beside = boost_each(jobs, seed=1)
+    for first, second in zip(alone, beside, strict=True):
+        assert np.array_equal(first.importance, second.importance)
+        assert np.array_equal(first.test, second.test)

@@ -97,11 +97,11 @@ def test_infomec_and_forests_of_tripod(name: str, codes: str) -> None:
         assert 0 <= result.compactness <= 1
     else:
         assert result.compactness == pytest.approx(expected["infoc"], abs=tolerance)
-    forest = metrics.dci(latents, case.factors, importance="forest")
-    # forests draw at random, theirs without a seed; of its 300 test samples one is 0.003
-    assert forest.disentanglement == pytest.approx(expected["dci_rf"]["D"], abs=0.015)
-    assert forest.completeness == pytest.approx(expected["dci_rf"]["C"], abs=0.015)
-    assert forest.informativeness == pytest.approx(expected["dci_rf"]["I"], abs=0.015)
+    # forests draw at random, theirs without a seed: ours are means of three; I is an accuracy on 300 random samples
+    forests = [metrics.dci(latents, case.factors, importance="forest", seed=seed) for seed in range(3)]
+    assert np.mean([f.disentanglement for f in forests]) == pytest.approx(expected["dci_rf"]["D"], abs=0.01)
+    assert np.mean([f.completeness for f in forests]) == pytest.approx(expected["dci_rf"]["C"], abs=0.01)
+    assert np.mean([f.informativeness for f in forests]) == pytest.approx(expected["dci_rf"]["I"], abs=0.02)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -113,9 +113,9 @@ def test_interventional_scores_of_disentanglement_lib(name: str) -> None:
     def represent(points: Tensor) -> Any:
         return ((points.numpy() - (sizes - 1) / 2) / np.sqrt((sizes**2 - 1) / 12)) @ weights
 
-    # both sides are 5,000 random votes: a deviation of 0.007 each
-    beta = metrics.beta_vae_score(represent, space).score
-    assert beta == pytest.approx(expected["beta_vae"]["eval_accuracy"], abs=0.015)
-    factor = metrics.factor_vae_score(represent, space).score
-    assert factor == pytest.approx(expected["factor_vae"]["eval_accuracy"], abs=0.015)
+    # theirs are 5,000 random votes, a deviation of up to 0.007; ours are means of three such
+    beta = np.mean([metrics.beta_vae_score(represent, space, seed=seed).score for seed in range(3)])
+    assert beta == pytest.approx(expected["beta_vae"]["eval_accuracy"], abs=0.01)
+    factor = np.mean([metrics.factor_vae_score(represent, space, seed=seed).score for seed in range(3)])
+    assert factor == pytest.approx(expected["factor_vae"]["eval_accuracy"], abs=0.011)
     assert metrics.irs(represent, space).score == pytest.approx(expected["irs"]["IRS"], abs=0.01)

@@ -30,3 +30,8 @@ def test_factors_without_a_latent_count_as_zero() -> None:
     assert result.matched.tolist() == [-1, -1, 0, -1]
     with pytest.raises(InputError, match="'pearson' or 'spearman'"):
         mcc(factors, factors, method="kendall")  # type: ignore[arg-type]
+
+
+def test_large_integers_keep_their_last_digits() -> None:
+    factors = (np.arange(9) % 4)[:, None]
+    assert mcc(factors.astype(float), factors + 2**60).score == pytest.approx(1)

@@ -40,3 +40,8 @@ def test_the_bound_is_likelihood_minus_kl() -> None:
         elbo(images, guesses, MEAN[:20], LOGVAR[:20])
     with pytest.raises(InputError, match="'bernoulli' or 'gaussian'"):
         elbo(images, guesses, MEAN, LOGVAR, likelihood="laplace")  # type: ignore[arg-type]
+
+
+def test_a_variance_beyond_floats_is_a_sentence() -> None:
+    with pytest.raises(InputError, match="logvar goes up to 1000"):
+        kl_per_latent(np.zeros((2, 2)), np.full((2, 2), 1000.0))

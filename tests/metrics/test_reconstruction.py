@@ -31,6 +31,8 @@ def test_bytes_are_read_as_shares_of_255() -> None:
         (np.zeros((2, 4)), np.full((2, 4), np.nan), "reconstructions have NaN"),
         (np.zeros((2, 4)), np.full((2, 4), 1.5), r"must lie in \[0, 1\]"),
         (np.zeros((0, 4)), np.zeros((0, 4)), "N > 0"),
+        ([[0.0, 1.0], [0.0]], np.zeros((2, 2)), "of one size"),
+        (np.zeros((2, 4), complex), np.zeros((2, 4)), "must be numbers"),
     ],
 )
 def test_what_is_no_reconstruction_is_a_sentence(images: object, again: object, message: str) -> None:

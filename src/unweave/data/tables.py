@@ -143,7 +143,10 @@ def _numbers_or_words(name: str, column: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_matrix(path: Path) -> NDArray[Any]:
-    """A matrix from an .npy file, or from a .csv file of rows, with a header or without."""
+    """A matrix from an .npy file, or from a .csv file of rows, with a header or without.
+
+    Where the first row could be either, as in a table of words, it is a row if each entry is found below it again.
+    """
     if not path.is_file():
         raise InputError(f"there is no file {path}.")
     if path.suffix.lower() == ".npy":
@@ -159,4 +162,6 @@ def read_matrix(path: Path) -> NDArray[Any]:
             return np.array(table, dtype=np.float64)
         except ValueError:
             continue
-    return np.array(rows, dtype=str)
+    words = np.array([header, *rows], dtype=str)
+    is_data = all(name in column[1:] for name, column in zip(header, words.T, strict=True))
+    return words if is_data else words[1:]

@@ -8,11 +8,15 @@ samples, and equal splits go to a random feature a round instead of a random fea
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from unweave.metrics.inputs import Floats, Integers, standardised
 
@@ -20,9 +24,9 @@ ROUNDS, DEPTH, RATE = 100, 3, 0.1  # scikit-learn's defaults
 LEAVES = 2**DEPTH
 BINS = 2048  # with fewer, scores leave scikit-learn's by more than 0.02 on samples of thousands
 THREADS = 1  # LightGBM keeps one number for the whole process, which every call must name
-# Factors are fitted on threads of ours, but LightGBM is entered by one at a time: making a booster while another one
-# grows trees has crashed the process. What is computed here goes on beside it.
+# Making a booster while another one grows trees has crashed the process: one thread at a time, and processes beside it.
 LIGHTGBM = threading.Lock()
+WORTH_A_PROCESS = 250_000  # rows times classes, a few seconds: what it costs to start one
 ORDERS = 4  # of the features, taken in turn: LightGBM gives a tie to the first
 
 
@@ -35,11 +39,32 @@ class Boosted:
     test: Integers
 
 
+Job = tuple[Floats, Integers, Floats]  # codes (N, D), their classes (N,), codes of the test sample
+
+
+def boost_each(jobs: Sequence[Job], *, seed: int) -> list[Boosted]:
+    """:func:`boost` of each job, in their order: large ones side by side in processes, which changes no bit."""
+    costs = [len(codes) * len(np.unique(classes)) for codes, classes, _ in jobs]
+    workers = min(os.cpu_count() or 1, len(jobs))
+    if sum(costs) < WORTH_A_PROCESS or workers < 2 or multiprocessing.current_process().daemon:
+        return [boost(*job, seed=seed) for job in jobs]
+    from joblib import Parallel, delayed
+
+    order = np.argsort(-np.asarray(costs), kind="stable")  # the costliest first, so that none is left to the end alone
+    done = Parallel(workers)(delayed(boost)(*jobs[number], seed=seed) for number in order)
+    return [done[place] for place in np.argsort(order)]
+
+
 def boost(codes: Floats, classes: Integers, test: Floats, *, seed: int) -> Boosted:
     """Fit classes (N,) to codes (N, D), predict them and those of the test codes."""
+    with LIGHTGBM, threadpool_limits(1):
+        return _boost(codes, classes, test, seed)
+
+
+def _boost(codes: Floats, classes: Integers, test: Floats, seed: int) -> Boosted:
     codes, test = standardised(codes, test)  # trees do not see it, but LightGBM takes tiny numbers for zeros
     seen, classes = np.unique(classes, return_inverse=True)
-    if not codes.any():  # nothing to split, and LightGBM refuses to try
+    if not codes.any() or len(seen) == 1:  # nothing to split or to tell apart, and LightGBM refuses to try
         commonest = seen[np.bincount(classes).argmax()]
         return Boosted(np.zeros(codes.shape[1]), np.full(len(codes), commonest), np.full(len(test), commonest))
     orders = [np.random.default_rng((seed, order)).permutation(codes.shape[1]) for order in range(ORDERS)]
@@ -56,11 +81,9 @@ def boost(codes: Floats, classes: Integers, test: Floats, *, seed: int) -> Boost
         booster, x = boosters[turn % ORDERS], samples[turn % ORDERS]
         residual = target - (_softmax(scores) if outputs > 1 else np.exp(-np.logaddexp(0, -scores)))
         gradient = _gradient(residual, curvature)
-        with LIGHTGBM:
-            if booster.update(fobj=gradient):
-                break  # no tree could be split: there is nothing left to learn
-            newest = booster.current_iteration() - 1
-        leaf = _leaves(booster, x, newest)
+        if booster.update(fobj=gradient):
+            break  # no tree could be split: there is nothing left to learn
+        leaf = _leaves(booster, x, booster.current_iteration() - 1)
         values[turn % ORDERS].append(RATE * _newton(leaf, residual, len(seen)))
         scores += values[turn % ORDERS][-1][leaf]
     test_scores = np.tile(start, (len(test), 1))
@@ -71,21 +94,14 @@ def boost(codes: Floats, classes: Integers, test: Floats, *, seed: int) -> Boost
         gains = np.concatenate(steps)[leaf]
         test_scores += gains.reshape(len(test), -1, outputs).sum(1)
     importance = np.zeros(codes.shape[1])
-    with LIGHTGBM:
-        for order in reversed(orders):
-            importance[order] += boosters.pop().feature_importance("gain")  # and is let go of
-        del booster
+    for booster, order in zip(boosters, orders, strict=True):
+        importance[order] += booster.feature_importance("gain")
     total = importance.sum()
     guess, test_guess = (s.argmax(1) if outputs > 1 else (s[:, 0] > 0).astype(int) for s in (scores, test_scores))
     return Boosted(importance / total if total > 0 else importance, seen[guess], seen[test_guess])
 
 
 def _booster(codes: Floats, outputs: int) -> Any:
-    with LIGHTGBM:
-        return _build(codes, outputs)
-
-
-def _build(codes: Floats, outputs: int) -> Any:
     import lightgbm
 
     settings = {
@@ -116,8 +132,7 @@ def _gradient(residual: Floats, curvature: Any) -> Any:
 
 def _leaves(booster: Any, codes: Floats, first: int) -> Integers:
     """The leaf (N, trees) that each tree from round ``first`` on puts each sample in, counted through all of them."""
-    with LIGHTGBM:
-        leaves = np.asarray(booster.predict(codes, pred_leaf=True, start_iteration=first, num_threads=THREADS))
+    leaves = np.asarray(booster.predict(codes, pred_leaf=True, start_iteration=first, num_threads=THREADS))
     leaves = leaves.reshape(len(codes), -1).astype(np.int64)
     return np.asarray(leaves + LEAVES * np.arange(leaves.shape[1]))
 

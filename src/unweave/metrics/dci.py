@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.errors import unknown
-from unweave.metrics.boosting import boost
+from unweave.metrics.boosting import boost_each
 from unweave.metrics.fitting import each_factor
 from unweave.metrics.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
 
@@ -59,9 +59,12 @@ def dci(
         raise unknown("importance", importance, IMPORTANCES)
     share = 0.1 if importance == "forest" else 1 / 3  # what is held out where no test sample is given
     train, held_out = fit_and_test("dci", codes, factors, test, seed, test_share=share)
-    fit = {"gbt": _boosting, "gbt-exact": _exact_boosting, "forest": _forest, "svm": _svm}[importance]
-    classes = train.factors.max(0)[train.varying] + 1
-    rows = each_factor(lambda factor: fit(train, held_out, factor, seed), train.varying, costs=classes)
+    if importance == "gbt":
+        rows = _boosting(train, held_out, seed)
+    else:
+        fit = {"gbt-exact": _exact_boosting, "forest": _forest, "svm": _svm}[importance]
+        classes = train.factors.max(0)[train.varying] + 1
+        rows = each_factor(lambda factor: fit(train, held_out, factor, seed), train.varying, costs=classes)
     matrix = np.stack([row[0] for row in rows], axis=1)  # (D, K)
     per_latent, per_factor = _purity(matrix, axis=1), _purity(matrix, axis=0)
     total = matrix.sum()
@@ -89,10 +92,13 @@ def _purity(matrix: Floats, axis: int) -> Floats:
 Row = tuple[Floats, float, float]  # importance (D,), accuracy on the train and on the test sample
 
 
-def _boosting(train: Labelled, test: Labelled, factor: int, seed: int) -> Row:
-    fitted = boost(train.codes, train.factors[:, factor], test.codes, seed=seed)
-    right = (fitted.train == train.factors[:, factor]).mean(), (fitted.test == test.factors[:, factor]).mean()
-    return fitted.importance, float(right[0]), float(right[1])
+def _boosting(train: Labelled, test: Labelled, seed: int) -> list[Row]:
+    truth = [(train.factors[:, factor], test.factors[:, factor]) for factor in train.varying]
+    fitted = boost_each([(train.codes, labels, test.codes) for labels, _ in truth], seed=seed)
+    return [
+        (model.importance, float(np.mean(model.train == labels)), float(np.mean(model.test == test_labels)))
+        for model, (labels, test_labels) in zip(fitted, truth, strict=True)
+    ]
 
 
 def _exact_boosting(train: Labelled, test: Labelled, factor: int, seed: int) -> Row:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from unweave.errors import whole
-from unweave.metrics.boosting import boost
+from unweave.metrics.boosting import boost_each
 from unweave.metrics.fitting import each_factor
 from unweave.metrics.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
 
@@ -62,23 +62,29 @@ def downstream(
     train, held_out = fit_and_test("downstream", codes, factors, test, seed)
     wanted = sorted({whole("downstream: sizes", size, at_least=2) for size in sizes})
     usable = tuple(size for size in wanted if size <= len(train.codes)) or (len(train.codes),)
-    accuracies = each_factor(lambda factor: _accuracies(train, held_out, factor, usable, seed), train.varying)
-    table = np.stack(accuracies, axis=-1)  # (2, sizes, K)
-    return Downstream(usable, table[0], table[1])
+    logistic = each_factor(lambda factor: _logistic(train, held_out, factor, usable), train.varying)
+    boosted = _boosted(train, held_out, usable, seed)
+    return Downstream(usable, np.stack(logistic, axis=-1), boosted)
 
 
-def _accuracies(train: Labelled, test: Labelled, factor: int, sizes: Sequence[int], seed: int) -> Floats:
-    truth = test.factors[:, factor]
-    table = np.empty((2, len(sizes)))
-    for column, size in enumerate(sizes):
-        codes, labels = train.codes[:size], train.factors[:size, factor]
-        if len(np.unique(labels)) == 1:
-            table[:, column] = np.mean(truth == labels[0])
-            continue
-        x, x_test = standardised(codes, test.codes)
-        table[0, column] = np.mean(_cross_validated(x, labels).predict(x_test) == truth)
-        table[1, column] = np.mean(boost(codes, labels, test.codes, seed=seed).test == truth)
-    return table
+def _logistic(train: Labelled, test: Labelled, factor: int, sizes: Sequence[int]) -> Floats:
+    """Accuracy (sizes,) of logistic regression; of the only class where there is one."""
+    accuracy = np.empty(len(sizes))
+    for row, size in enumerate(sizes):
+        labels = train.factors[:size, factor]
+        x, x_test = standardised(train.codes[:size], test.codes)
+        guess = labels[0] if len(np.unique(labels)) == 1 else _cross_validated(x, labels).predict(x_test)
+        accuracy[row] = np.mean(guess == test.factors[:, factor])
+    return accuracy
+
+
+def _boosted(train: Labelled, test: Labelled, sizes: Sequence[int], seed: int) -> Floats:
+    """Accuracy (sizes, K) of gradient boosting; of the only class where there is one."""
+    tasks = [(size, factor) for size in sizes for factor in train.varying]
+    jobs = [(train.codes[:size], train.factors[:size, factor], test.codes) for size, factor in tasks]
+    fitted = boost_each(jobs, seed=seed)
+    right = [np.mean(m.test == test.factors[:, factor]) for m, (_, factor) in zip(fitted, tasks, strict=True)]
+    return np.array(right).reshape(len(sizes), -1)
 
 
 def _cross_validated(codes: Floats, labels: Any) -> Any:

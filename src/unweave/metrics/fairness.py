@@ -8,8 +8,7 @@ import numpy as np
 import torch
 
 from unweave.factors import FactorSpace
-from unweave.metrics.boosting import boost
-from unweave.metrics.fitting import each_factor
+from unweave.metrics.boosting import boost_each
 from unweave.metrics.inputs import Floats, Integers
 from unweave.metrics.interventions import Represent, check_positive, codes_of, torch_generator, varying_axes
 
@@ -43,12 +42,13 @@ def fairness(
     test = codes_of("fairness", represent, torch.cat(flat))
     ends = np.cumsum([len(part) for part in flat])[:-1]
 
-    def row(target: int) -> list[tuple[float, float]]:
-        guesses = boost(codes, factors[:, target].numpy(), test, seed=seed).test
-        parts = np.split(guesses, ends)
-        return [_variation(part.reshape(space.sizes[axis], points)) for axis, part in zip(axes, parts, strict=True)]
-
-    table = np.array(each_factor(row, axes))  # (targets, sensitive, 2)
+    fitted = boost_each([(codes, factors[:, target].numpy(), test) for target in axes], seed=seed)
+    table = np.array(  # (targets, sensitive, 2)
+        [
+            [_variation(part.reshape(space.sizes[axis], points)) for axis, part in zip(axes, parts, strict=True)]
+            for parts in (np.split(model.test, ends) for model in fitted)
+        ]
+    )
     table[np.arange(len(axes)), np.arange(len(axes))] = np.nan
     return Fairness(float(np.nanmean(table[..., 0])), table[..., 0], table[..., 1])
 

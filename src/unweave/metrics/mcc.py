@@ -58,4 +58,6 @@ def numbers(metric: str, factors: Factors) -> Floats:
     array = check_factors(metric, factors)
     if array.dtype.kind in "US":
         raise InputError(f"{metric}: factors must be numbers: words have no order that a correlation could follow.")
+    if array.dtype.kind in "iu":  # from their least on: digits beyond what a float holds are lost only where all go
+        array = array.astype(object) - array.min(0).astype(object) if np.abs(array).max() > 2**53 else array
     return array.astype(np.float64)

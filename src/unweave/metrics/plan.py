@@ -135,7 +135,7 @@ def score(
 
     @cache
     def split() -> tuple[Sample, Sample]:
-        return encoded.split(data, samples, test_samples)
+        return encoded.split(samples, test_samples)
 
     results = {}
     for metric in chosen:
@@ -204,8 +204,9 @@ class EncodedData:
         """Codes (n, D) of the images at these positions."""
         return self._encode_images(len(index), lambda part: self._data.rows(index[part], self._generator))
 
-    def split(self, data: FactorData, samples: int, tests: int) -> tuple[Sample, Sample]:
+    def split(self, samples: int, tests: int) -> tuple[Sample, Sample]:
         """A sample of one's own images and another to test, with no image in both or twice."""
+        data = self._data
         assert isinstance(data, OwnImages)
         self.start("the images")
         order = torch.randperm(data.size, generator=self._generator)

@@ -14,6 +14,8 @@ from unweave.errors import InputError
 from unweave.metrics.inputs import Codes, Floats, check_codes
 from unweave.metrics.reconstruction import check_images
 
+LARGEST = np.log(np.finfo(np.float64).max)
+
 
 @dataclass(frozen=True, eq=False)
 class KL:
@@ -84,4 +86,8 @@ def _posterior(metric: str, mean: Codes, logvar: Codes) -> tuple[Floats, Floats]
     m, s = check_codes(metric, mean, rows=1), check_codes(metric, logvar, rows=1)
     if m.shape != s.shape:
         raise InputError(f"{metric}: mean has shape {m.shape} and logvar {s.shape}.")
+    if s.max() > LARGEST:
+        raise InputError(
+            f"{metric}: logvar goes up to {s.max():.4g}, and its exponential beyond what a float can hold."
+        )
     return m, s

@@ -43,7 +43,12 @@ def check_images(metric: str, images: Any, reconstructions: Any) -> tuple[Floats
         if isinstance(batch, Tensor):
             batch = batch.detach().cpu()
             batch = (batch.float() if batch.dtype == torch.bfloat16 else batch).numpy()
-        array = np.asarray(batch)
+        try:
+            array = np.asarray(batch)
+        except ValueError as error:
+            raise InputError(f"{metric}: {what} must be a batch of images of one size.") from error
+        if array.dtype.kind not in "biuf":
+            raise InputError(f"{metric}: {what} must be numbers, got {array.dtype}.")
         if array.ndim < 2 or not len(array):
             raise InputError(f"{metric}: {what} must be a batch (N, …) with N > 0, got shape {array.shape}.")
         floats = array.astype(np.float64) / (255 if array.dtype == np.uint8 else 1)
