@@ -4,19 +4,20 @@ READY := .venv/ready
 
 .PHONY: demo test test-slow check format bench pictures clean
 
-# A tour of the data and of the metrics: every command below can be typed as it stands.
+# A tour of the data, the training and the metrics: every command below can be typed as it stands.
 demo: $(READY)
 	$(BIN)/unweave data list
 	$(BIN)/unweave data show dsprites --out demo/dsprites.png
-	$(BIN)/unweave data show scream_dsprites --out demo/scream_dsprites.png
-	$(BIN)/unweave data show three_dots --out demo/three_dots.png
 	$(BIN)/unweave data show rooms3d --out demo/rooms3d.png
 	$(BIN)/unweave data distances dsprites --out demo/dsprites-distances.png
 	$(BIN)/unweave data distances xysquares --out demo/xysquares-distances.png
-	$(BIN)/unweave data distances xysquares --set spacing=2 --out demo/xysquares-spacing-2-distances.png
-	$(BIN)/python examples/score_an_encoder.py
-	@echo 'The two tables are Table A1 of Michlo et al. 2023: dSprites as published, XYSquares 0.0104 a factor and 0.0308.'
-	@echo 'The contact sheets and the distance matrices are in demo/.'
+	$(BIN)/unweave recipes list
+	$(BIN)/python examples/compare_methods.py
+	$(BIN)/unweave runs list --store demo/runs
+	@echo 'The first two tables are Table A1 of Michlo et al. 2023: dSprites as published, XYSquares 0.0104 and 0.0308.'
+	@echo 'The last ones: a linear code mixes the factors, a VAE separates some, one that sees pairs separates more.'
+	@echo 'Contact sheets, distance matrices, reconstructions and traversals are in demo/; train longer, or another method:'
+	@echo '  $(BIN)/unweave train tripod rooms3d --net conv64 --steps 20000 --score --pictures demo'
 
 test: $(READY)
 	$(BIN)/pytest -n 2
@@ -37,6 +38,8 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/data.py
 	$(BIN)/python benchmarks/metrics.py
+	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/recipes.py
 
 pictures: $(READY)
 	$(BIN)/python docs/pictures.py

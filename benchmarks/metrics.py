@@ -203,8 +203,8 @@ def main() -> None:
         f"BetaVAE and FactorVAE scores on drawn dSprites through the 64 × 64 encoder: {passes:,} images encoded,",
         f"plainly {plain_passes:,}: {plain_passes / passes:.2f} times fewer (target: 3). It took {encoding:.0f} s.",
         "",
-        f"Memory of all metrics on codes beyond imports, of the process and its workers: {small:.2f} GB at 15,000 rows (target: under 1),",
-        f"{large:.2f} GB at a million (target: under 8).",
+        "Memory of all metrics on codes beyond imports, of the process and its workers:",
+        f"{small:.2f} GB at 15,000 rows (target: under 1), {large:.2f} GB at a million (target: under 8).",
         "",
     ]
     Path(__file__).with_suffix(".md").write_text("\n".join(lines))

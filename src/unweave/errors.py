@@ -21,6 +21,10 @@ class MissingExtra(ImportError):
     """An optional dependency is not installed; the message is the line to type."""
 
 
+class Diverged(RuntimeError):
+    """Training came to a number that is not finite; the message names the step and the term."""
+
+
 def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a name that does not exist: the nearest right ones, or else all of them."""
     known = sorted(known)

@@ -61,8 +61,10 @@ def load(source: str | Path | NDArray[np.generic] | Tensor, **options: Any) -> F
     """
     if not isinstance(source, str) or any(mark in source for mark in "/\\.~"):
         return load_own(source, **_checked(load_own, "your own images", options))
-    data = set_named(source)
-    return data(**_checked(data.__init__, source, options))
+    kind = set_named(source)
+    data = kind(**_checked(kind.__init__, source, options))
+    data.options = options
+    return data
 
 
 def set_named(name: str) -> type[FactorData]:

@@ -56,8 +56,9 @@ def box_blur(images: Tensor, radius: int) -> Tensor:
 
 @cache
 def _band(size: int, radius: int) -> Tensor:
-    steps = torch.arange(size)
-    return ((steps[:, None] - steps).abs() <= radius).float() / (2 * radius + 1)
+    with torch.inference_mode(False):  # it is kept, and may next be asked for while gradients are followed
+        steps = torch.arange(size)
+        return ((steps[:, None] - steps).abs() <= radius).double() / (2 * radius + 1)
 
 
 DISTANCES: dict[str, Distance] = {"mse": mse, "bce": bce, "blurred_mse": blurred_mse}

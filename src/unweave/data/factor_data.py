@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
@@ -41,6 +43,7 @@ class FactorData:
     card: Card
     shape: tuple[int, int, int]  # (C, H, W)
     stochastic = False
+    options: Mapping[str, Any] = MappingProxyType({})  # what the set was loaded with
 
     @property
     def has_factors(self) -> bool:

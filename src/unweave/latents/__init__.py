@@ -1,0 +1,16 @@
+"""What lies between an encoder and a decoder: a Gaussian posterior, a plain code, or a quantised one."""
+
+from unweave.latents.codebook import Codebook
+from unweave.latents.deterministic import Deterministic
+from unweave.latents.fsq import FSQ
+from unweave.latents.gaussian import Gaussian
+from unweave.latents.latent import Code, Latent
+
+LATENTS: dict[str, type[Latent]] = {
+    "gaussian": Gaussian,
+    "deterministic": Deterministic,
+    "codebook": Codebook,
+    "fsq": FSQ,
+}
+
+__all__ = ["FSQ", "LATENTS", "Code", "Codebook", "Deterministic", "Gaussian", "Latent"]

@@ -1,0 +1,54 @@
+"""The terms that losses are made of, one file each, by the names that configurations call them."""
+
+from unweave.terms.adaptive_grouping import AdaptiveGrouping
+from unweave.terms.blurred_reconstruction import BlurredReconstruction
+from unweave.terms.capacity import Capacity
+from unweave.terms.commitment import Commitment
+from unweave.terms.dip import DIP
+from unweave.terms.hessian_penalty import HessianPenalty
+from unweave.terms.jacobian import JacobianL1, JacobianL2
+from unweave.terms.kernel_multiinformation import KernelMultiinformation
+from unweave.terms.kl import KL
+from unweave.terms.normalised_hessian import NormalisedHessian
+from unweave.terms.quantisation import Quantisation
+from unweave.terms.reconstruction import Reconstruction
+from unweave.terms.term import Term
+from unweave.terms.total_correlation import TotalCorrelation
+from unweave.terms.total_correlation_discriminator import TotalCorrelationDiscriminator
+
+TERMS: dict[str, type[Term]] = {
+    "reconstruction": Reconstruction,
+    "blurred_reconstruction": BlurredReconstruction,
+    "kl": KL,
+    "capacity": Capacity,
+    "total_correlation": TotalCorrelation,
+    "total_correlation_discriminator": TotalCorrelationDiscriminator,
+    "dip": DIP,
+    "jacobian_l1": JacobianL1,
+    "jacobian_l2": JacobianL2,
+    "hessian_penalty": HessianPenalty,
+    "normalised_hessian": NormalisedHessian,
+    "kernel_multiinformation": KernelMultiinformation,
+    "quantisation": Quantisation,
+    "commitment": Commitment,
+}
+
+__all__ = [
+    "DIP",
+    "KL",
+    "TERMS",
+    "AdaptiveGrouping",
+    "BlurredReconstruction",
+    "Capacity",
+    "Commitment",
+    "HessianPenalty",
+    "JacobianL1",
+    "JacobianL2",
+    "KernelMultiinformation",
+    "NormalisedHessian",
+    "Quantisation",
+    "Reconstruction",
+    "Term",
+    "TotalCorrelation",
+    "TotalCorrelationDiscriminator",
+]

@@ -1,0 +1,49 @@
+"""Capacity: the KL is held at a value that grows as training goes on, so that factors are learned one by one."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+from torch import Tensor
+
+from unweave.latents import Gaussian, Latent
+from unweave.model import Forward
+from unweave.terms.gaussians import posterior
+from unweave.terms.kl import kl_divergence
+from unweave.terms.term import Term
+
+
+def capacity_loss(mean: Tensor, logvar: Tensor, *, capacity: float) -> Tensor:
+    r""":math:`|KL - C|` of posteriors (B, D), a scalar in nats, with the KL's mean over the batch inside the modulus.
+
+    Burgess et al. 2018, sec. 5, eq. 8. Taking the modulus of each image's own KL instead would also pull together
+    images that are hard and easy to encode.
+    """
+    return (kl_divergence(mean, logvar) - capacity).abs()
+
+
+def capacity_at(step: int, steps: int, *, maximum: float, over: float) -> float:
+    """C at a step of a run of ``steps``: linear from 0 to ``maximum``, reached after ``over``, then constant.
+
+    ``over`` up to 1 is a share of the run, above that a number of steps.
+    """
+    ramp = over * steps if over <= 1 else over
+    return maximum * min(1.0, step / ramp)
+
+
+class Capacity(Term):
+    """The distance of the KL from a growing capacity (AnnealedVAE)."""
+
+    title: ClassVar[str] = "the capacity term"
+    formula: ClassVar[str] = "|KL(q(z | x) ‖ N(0, 1)) − C|, C linear from 0 to its maximum"
+    paper: ClassVar[str] = "Burgess et al. 2018, sec. 5, eq. 8; settings: Locatello et al. 2019, Table 3"
+    latents: ClassVar[tuple[type[Latent], ...]] = (Gaussian,)
+    why: ClassVar[str] = "a capacity is a KL divergence, which needs a Gaussian posterior"
+    maximum: float = Field(default=25.0, ge=0)  # nats
+    over: float = Field(default=1 / 3, gt=0)  # a share of the run, or steps if above 1: published, 100,000 of 300,000
+
+    def __call__(self, batch: Forward) -> Tensor:
+        """Of the batch's posteriors, at its step."""
+        capacity = capacity_at(batch.step, batch.steps, maximum=self.maximum, over=self.over)
+        return capacity_loss(*posterior(self.title, batch.code), capacity=capacity)

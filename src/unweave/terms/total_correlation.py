@@ -1,0 +1,74 @@
+"""Total correlation of the aggregate posterior q(z): are the latents independent of one another? (beta-TCVAE)."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from unweave.errors import InputError
+from unweave.latents import Gaussian, Latent
+from unweave.model import Forward
+from unweave.terms.gaussians import log_density, posterior
+from unweave.terms.term import Term
+
+
+def total_correlation(z: Tensor, mean: Tensor, logvar: Tensor, *, log_weights: Tensor) -> Tensor:
+    r""":math:`KL(q(z) \| \prod_j q(z_j))`, a scalar in nats; inputs (B, D), ``log_weights`` (B, B).
+
+    q(z) of sample b is the sum over posteriors b' of the batch of :math:`w_{bb'} q(z_b | x_{b'})`, and so for each
+    latent by itself: the log-weights enter once a joint, after the sum over latents, and once a marginal. They do
+    not cancel. Chen et al. 2018, sec. 3 and app. C.
+    """
+    log_q = log_density(z[:, None], mean, logvar)  # (B, B, D): sample b under posterior b'
+    log_joint = (log_q.sum(-1) + log_weights).logsumexp(1)  # (B,)
+    log_marginals = (log_q + log_weights[..., None]).logsumexp(1)  # (B, D)
+    return (log_joint - log_marginals.sum(-1)).mean()
+
+
+def weighted_log_weights(batch_size: int, dataset_size: int, like: Tensor) -> Tensor:
+    """Minibatch weighting: log 1 / (B·N) everywhere, (B, B). Chen et al. 2018, sec. 3.1; biased."""
+    return like.new_full((batch_size, batch_size), -math.log(batch_size * dataset_size))
+
+
+def stratified_log_weights(batch_size: int, dataset_size: int, like: Tensor) -> Tensor:
+    """Minibatch stratified sampling, (B, B), each row's weights summing to 1. Chen et al. 2018, app. C.1.
+
+    With M = B − 1 other posteriors: log 1/N for a sample's own posterior, on the diagonal; log (N − M)/(N·M) for one
+    other, the next row's; log 1/M for the rest. The authors' code and its copies write the first two with a stride of
+    B rather than B + 1, and so into columns 0 and 1: here they are where the formula has them.
+    """
+    others = batch_size - 1
+    if not 1 <= others <= dataset_size:
+        raise InputError(
+            f"the stratified estimator needs a batch of at least 2 rows and at most one more than the data set, "
+            f"got {batch_size} rows of a data set of {dataset_size}: take estimator 'weighted' or another batch size."
+        )
+    weights = torch.full((batch_size, batch_size), 1 / others, dtype=torch.float64, device=like.device)
+    own = torch.arange(batch_size, device=like.device)
+    weights[own, own] = 1 / dataset_size
+    weights[own, (own + 1) % batch_size] = (dataset_size - others) / (dataset_size * others)
+    return weights.log().to(like)
+
+
+WEIGHTS = {"weighted": weighted_log_weights, "stratified": stratified_log_weights}
+
+
+class TotalCorrelation(Term):
+    """The total correlation of the aggregate posterior, estimated from one batch."""
+
+    title: ClassVar[str] = "the total correlation term"
+    formula: ClassVar[str] = "KL(q(z) ‖ Πⱼ q(zⱼ)) = E[log q(z) − Σⱼ log q(zⱼ)]"
+    paper: ClassVar[str] = "Chen et al. 2018, sec. 3.1; stratified: app. C.1"
+    latents: ClassVar[tuple[type[Latent], ...]] = (Gaussian,)
+    why: ClassVar[str] = "its aggregate posterior is a mixture of Gaussian posteriors"
+    estimator: Literal["weighted", "stratified"] = "weighted"
+
+    def __call__(self, batch: Forward) -> Tensor:
+        """Of the batch's codes, drawn from their posteriors, in a data set of ``batch.dataset_size`` images."""
+        mean, logvar = posterior(self.title, batch.code)
+        z = batch.code.z
+        log_weights = WEIGHTS[self.estimator](len(z), batch.dataset_size, z)
+        return total_correlation(z, mean, logvar, log_weights=log_weights)

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from matplotlib.figure import Figure
+
+from unweave import __version__
+from unweave.cli.options import parse, save
+from unweave.errors import InputError
+
+
+def test_the_installed_command_prints_its_version() -> None:
+    command = Path(sys.executable).with_name("unweave")
+    shown = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == __version__
+
+
+def test_values_are_read_as_python_or_words() -> None:
+    words = ["a=1", "b=1e-4", "c=true", "d=linear", "e=(1, 2)", "f=x=y"]
+    assert parse(words) == {"a": 1, "b": 1e-4, "c": True, "d": "linear", "e": (1, 2), "f": "x=y"}
+    with pytest.raises(InputError, match="--term takes KEY=VALUE, got 'kl'"):
+        parse(["kl"], "--term")
+
+
+def test_a_picture_goes_where_it_is_told(tmp_path: Path) -> None:
+    save(Figure(), tmp_path / "new" / "picture")
+    assert (tmp_path / "new" / "picture.png").exists()
+    (tmp_path / "folder.png").mkdir()
+    with pytest.raises(InputError, match="name a file"):
+        save(Figure(), tmp_path / "folder.png")

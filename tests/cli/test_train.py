@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import unweave
+from tests.cli.running import run
+from tests.training.small import pictures
+from unweave.training import runs_in
+
+QUICK = ["--steps", "4", "--batch", "8", "--net", "conv16", "--threads", "1", "--device", "cpu"]
+
+
+@pytest.fixture
+def bars(tmp_path: Path) -> str:
+    np.save(tmp_path / "bars.npy", pictures().numpy())
+    return "./bars.npy"
+
+
+def test_train_makes_a_run_and_says_where(
+    bars: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--set", "beta=2", "--lr", "1e-3", "--seed", "3", "--set", "kl.schedule=cosine"]
+    assert run(monkeypatch, "train", "beta_vae", bars, *QUICK, *words, "--pictures", "seen") == 0
+    (folder,) = runs_in(tmp_path / "runs")
+    opened = unweave.open(folder)
+    configuration = opened.configuration
+    assert (configuration.steps, configuration.batch, configuration.seed) == (4, 8, 3)
+    assert configuration.optimiser.lr == 1e-3
+    assert [(w.name, w.weight, w.schedule.kind) for w in configuration.terms] == [
+        ("reconstruction", 1.0, "constant"),
+        ("kl", 2.0, "cosine"),
+    ]
+    shown = capsys.readouterr().out
+    assert "PSNR" in shown
+    assert str(folder.name) in shown
+    for name in ("reconstructions", "traversals"):
+        with Image.open(tmp_path / "seen" / f"{name}.png") as picture:
+            assert picture.width > 500
+
+
+def test_a_composed_recipe_trains_and_scores(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--latent", "fsq", "--term", "kernel_multiinformation=1e-4", "--term", "jacobian_l1=0.1"]
+    data = ["xysquares", "--set", "data.size=16", "--set", "latent.levels=5"]
+    metric = ["--metric", "mig", "--metric", "active_units"]
+    assert run(monkeypatch, "train", "ae", *data, *QUICK, *words, *metric) == 0
+    (folder,) = runs_in(Path("runs"))
+    run_of = unweave.open(folder)
+    assert run_of.configuration.latent.model_dump() == {"size": 10, "levels": 5}
+    assert [w.name for w in run_of.configuration.terms] == ["reconstruction", "kernel_multiinformation", "jacobian_l1"]
+    assert run_of.configuration.data.options == {"size": 16}
+    shown = capsys.readouterr().out
+    assert "mig" in shown
+    assert "active_units" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["betavae", "BARS"], "unknown recipe 'betavae': did you mean 'beta_vae'"),
+        (["beta_vae", "dsprite"], "unknown data set 'dsprite': did you mean 'dsprites'"),
+        (["beta_vae", "BARS", "--net", "conv61"], "unknown net 'conv61': did you mean"),
+        (["beta_vae", "BARS", "--set", "bета=2"], "unknown setting of beta_vae"),
+        (["beta_vae", "BARS", "--set", "bta=2"], "unknown setting of beta_vae 'bta': did you mean 'beta'"),
+        (["beta_vae", "BARS", "--set", "beta=-1"], "weight must be greater than or equal to 0, got -1"),
+        (["beta_vae", "BARS", "--set", "kl.wait=2"], "unknown setting of the kl term 'wait'"),
+        (["beta_vae", "BARS", "--set", "beta"], "--set takes KEY=VALUE"),
+        (["beta_vae", "BARS", "--term", "kl=much"], "--term takes NAME=WEIGHT with a number"),
+        (["beta_vae", "BARS", "--term", "kll=1"], "unknown term 'kll': did you mean 'kl'"),
+        (["beta_vae", "BARS", "--latent", "fsq"], "the term kl does not go with the latent fsq"),
+        (["ae", "BARS", "--term", "kl=1"], "the term kl does not go with the latent deterministic"),
+        (["ae", "BARS", "--latent", "fsk"], "unknown latent 'fsk': did you mean 'fsq'"),
+        (["ada_gvae", "BARS"], "has no factors to pair images by"),
+        (["beta_vae", "BARS", "--steps", "0"], "steps must be greater than or equal to 1, got 0"),
+        (["beta_vae", "BARS", "--net", "conv64", "--set", "data.size=20"], "multiples of 16"),
+        (["beta_vae", "BARS", "--lr", "0"], "lr must be greater than 0"),
+        (["beta_vae", "BARS", "--precision", "8"], "precision must be '32-true'"),
+        (["beta_vae", "BARS", "--device", "toaster"], "device must be"),
+        (["beta_vae", "BARS", "--threads", "0"], "threads must be greater than or equal to 1"),
+        (["beta_vae", "BARS", "--seed", "-1"], "seed must be greater than or equal to 0"),
+        (["jl1_vae", "BARS", "--set", "jacobian_l1.columns=11"], "columns must be at most the number of latents"),
+        (["vae", "BARS", "--set", "latents=0"], "size must be greater than or equal to 1"),
+        (["ae", "BARS", "--term", "reconstruction=0"], "nothing asks for a reconstruction"),
+        (["beta_vae", "BARS", "--metric", "migg"], "unknown metric 'migg'"),
+    ],
+)
+def test_what_does_not_fit_is_a_sentence_before_any_training(
+    words: list[str],
+    message: str,
+    bars: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = [bars if word == "BARS" else word for word in words]
+    quick = [] if "--net" in given else ["--net", "conv16"]
+    assert run(monkeypatch, "train", *given, *quick, *([] if "--steps" in given else ["--steps", "2"])) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert shown.count("\n") == 1
+    assert not (tmp_path / "runs").exists()
+
+
+def test_ctrl_c_keeps_what_was_done_and_the_same_words_go_on(bars: str, tmp_path: Path) -> None:
+    words = [str(Path(sys.executable).with_name("unweave")), "train", "beta_vae", bars, *QUICK]
+    words[words.index("--steps") + 1] = "100000"
+    process = subprocess.Popen(words, cwd=tmp_path, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    while not list(tmp_path.glob("runs/*/log.jsonl")):
+        time.sleep(0.1)
+        assert process.poll() is None
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    (folder,) = runs_in(tmp_path / "runs")
+    opened = unweave.open(folder)
+    assert opened.state.status == "interrupted"
+    assert opened.state.step > 0

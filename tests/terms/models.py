@@ -1,0 +1,95 @@
+"""Tiny models in double precision, and batches through them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from unweave.latents import Gaussian, Latent
+from unweave.model import Forward, Likelihood, Model
+
+SHAPE = (2, 3, 4)  # (C, H, W)
+PIXELS = 24
+
+
+class Function(nn.Module):
+    """A decoder that is a function of codes; ``activations`` shows what it is given, where it is."""
+
+    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.function = function
+        self.calls: list[int] = []  # rows of each call
+
+    def forward(self, codes: Tensor) -> Tensor:
+        self.calls.append(len(codes))
+        return self.function(codes)
+
+
+class Layers(Function):
+    """A decoder that shows hidden activations."""
+
+    def __init__(self, *layers: Callable[[Tensor], Tensor]) -> None:
+        super().__init__(layers[-1])
+        self.layers = layers
+
+    def activations(self, codes: Tensor) -> tuple[Tensor, ...]:
+        self.calls.append(len(codes))
+        return tuple(layer(codes) for layer in self.layers)
+
+
+def model(
+    latent: Latent | None = None, likelihood: Likelihood = "bernoulli", decoder: nn.Module | None = None, seed: int = 0
+) -> Model:
+    latent = latent or Gaussian(size=3)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        encoder = nn.Sequential(nn.Flatten(), nn.Linear(PIXELS, latent.outputs))
+        linear = nn.Sequential(nn.Linear(latent.size, PIXELS), nn.Tanh(), nn.Linear(PIXELS, PIXELS))
+        made = Model(encoder, decoder or nn.Sequential(linear, nn.Unflatten(1, SHAPE)), latent, likelihood)
+    return made.double()
+
+
+def images(rows: int = 6, seed: int = 1) -> Tensor:
+    return torch.rand(rows, *SHAPE, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def forward(
+    latent: Latent | None = None,
+    likelihood: Likelihood = "bernoulli",
+    *,
+    decoder: nn.Module | None = None,
+    rows: int = 6,
+    seed: int = 0,
+    step: int = 0,
+    steps: int = 1,
+    dataset_size: int = 100,
+    adversaries: Mapping[str, nn.Module] | None = None,
+    made: Model | None = None,
+) -> Forward:
+    return Forward(
+        made or model(latent, likelihood, decoder),
+        images(rows),
+        generator=torch.Generator().manual_seed(seed),
+        step=step,
+        steps=steps,
+        dataset_size=dataset_size,
+        adversaries=adversaries,
+    )
+
+
+def randn(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+def log_prob(distribution: Any, values: Tensor) -> Tensor:
+    """Typed, as torch's own is not."""
+    logs: Tensor = distribution.log_prob(values)
+    return logs
+
+
+def gradient(module: nn.Module) -> float:
+    """The sum of all gradients' sizes; 0 where there are none."""
+    return sum(float(p.grad.abs().sum()) for p in module.parameters() if p.grad is not None)

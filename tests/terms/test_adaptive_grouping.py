@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.terms.models import images, model, randn
+from unweave.errors import InputError
+from unweave.latents import Code
+from unweave.model import Forward
+from unweave.terms import AdaptiveGrouping
+from unweave.terms.adaptive_grouping import average, product, shared_latents
+
+N, D = 40, 4
+MEAN, LOGVAR = randn(2 * N, D), randn(2 * N, D, seed=1)
+
+
+def kl(m1: float, l1: float, m2: float, l2: float) -> float:
+    v1, v2 = math.exp(l1), math.exp(l2)
+    return 0.5 * (math.log(v2 / v1) + (v1 + (m1 - m2) ** 2) / v2 - 1)
+
+
+def by_loops(kind: str, divergence: str) -> tuple[Tensor, Tensor]:
+    mean, logvar = MEAN.clone(), LOGVAR.clone()
+    for row in range(N):
+        quads = [
+            (float(MEAN[row, j]), float(LOGVAR[row, j]), float(MEAN[N + row, j]), float(LOGVAR[N + row, j]))
+            for j in range(D)
+        ]
+        deltas = [kl(*q) for q in quads]
+        if divergence == "symmetric":
+            deltas = [0.5 * delta + 0.5 * kl(*q[2:], *q[:2]) for delta, q in zip(deltas, quads, strict=True)]
+        threshold = 0.5 * (min(deltas) + max(deltas))
+        for j, (delta, (m1, l1, m2, l2)) in enumerate(zip(deltas, quads, strict=True)):
+            if delta >= threshold:
+                continue
+            v1, v2 = math.exp(l1), math.exp(l2)
+            if kind == "gvae":
+                variance, centre = 0.5 * (v1 + v2), 0.5 * (m1 + m2)
+            else:
+                variance = 2 * v1 * v2 / (v1 + v2)
+                centre = 0.5 * (m1 / v1 + m2 / v2) * variance
+            for each in (row, N + row):
+                mean[each, j], logvar[each, j] = centre, math.log(variance)
+    return mean, logvar
+
+
+@pytest.mark.parametrize("kind", ["gvae", "mlvae"])
+@pytest.mark.parametrize("divergence", ["symmetric", "one_way"])
+def test_pairs_by_loops(kind: Literal["gvae", "mlvae"], divergence: Literal["symmetric", "one_way"]) -> None:
+    code = AdaptiveGrouping(kind=kind, divergence=divergence)(Code(MEAN, MEAN, LOGVAR), None)
+    mean, logvar = by_loops(kind, divergence)
+    assert code.logvar is not None
+    torch.testing.assert_close(code.continuous, mean)
+    torch.testing.assert_close(code.logvar, logvar)
+    assert torch.equal(code.z, code.continuous)  # no generator, no chance
+    shared = (code.continuous[:N] == code.continuous[N:]).float().mean()
+    assert 0.5 < shared < 0.9
+
+
+def test_the_divergences_differ_in_what_they_share() -> None:
+    pair = ((MEAN[:N], MEAN[N:]), (LOGVAR[:N], LOGVAR[N:]))
+    assert not torch.equal(shared_latents(*pair, symmetric=True), shared_latents(*pair, symmetric=False))
+    swapped = ((MEAN[N:], MEAN[:N]), (LOGVAR[N:], LOGVAR[:N]))
+    assert torch.equal(shared_latents(*pair), shared_latents(*swapped))
+
+
+def test_equal_divergences_keep_everything() -> None:
+    mean = torch.tensor([[0.0, 0.0], [1.0, 1.0]])
+    code = AdaptiveGrouping()(Code(mean, mean, torch.zeros(2, 2)), None)
+    assert torch.equal(code.continuous, mean)
+    assert not shared_latents((MEAN, MEAN), (LOGVAR, LOGVAR)).any()  # two identical images
+
+
+def test_each_image_draws_a_code_of_its_own() -> None:
+    code = AdaptiveGrouping()(Code(MEAN, MEAN, LOGVAR), torch.Generator().manual_seed(0))
+    shared = code.continuous[:N] == code.continuous[N:]
+    assert not (code.z[:N] == code.z[N:])[shared].any()
+    assert code.logvar is not None
+    noise = (code.z - code.continuous) / (0.5 * code.logvar).exp()
+    torch.testing.assert_close(noise, randn(2 * N, D, seed=0))
+
+
+def test_a_forward_pass_regroups_before_it_draws() -> None:
+    made = model()
+    generator = torch.Generator().manual_seed(0)
+    batch = Forward(made, images(6), generator=generator, regroup=AdaptiveGrouping())
+    assert (batch.code.continuous[:3] == batch.code.continuous[3:]).any()
+    assert not torch.equal(batch.code.z, batch.code.continuous)
+    torch.autograd.backward(batch.code.z.sum())
+    assert all(parameter.grad is not None for parameter in made.encoder.parameters())
+
+
+def test_extreme_variances_stay_finite() -> None:
+    means, logvars = (torch.zeros(1, 1), torch.ones(1, 1)), (torch.full((1, 1), -120.0), torch.full((1, 1), 80.0))
+    for joined in (average, product):
+        mean, logvar = joined(means, logvars)
+        assert mean.isfinite().all()
+        assert logvar.isfinite().all()
+    assert product(means, logvars)[0] == 0  # the certain one decides
+
+
+def test_gradients() -> None:
+    pair = [randn(3, 2, seed=seed).requires_grad_() for seed in range(4)]
+    for joined in (average, product):
+        assert torch.autograd.gradcheck(lambda a, b, c, d, f=joined: f((a, b), (c, d)), pair)
+
+
+def test_what_cannot_be_grouped_is_a_sentence() -> None:
+    with pytest.raises(InputError, match="the adaptive grouping needs pairs, an even number of rows, got 3"):
+        AdaptiveGrouping()(Code(MEAN[:3], MEAN[:3], LOGVAR[:3]), None)
+    with pytest.raises(InputError, match="the adaptive grouping needs a Gaussian posterior"):
+        AdaptiveGrouping()(Code(MEAN, MEAN), None)
+    with pytest.raises(InputError, match="the adaptive grouping: kind must be 'gvae' or 'mlvae', got 'vae'"):
+        AdaptiveGrouping(kind="vae")  # type: ignore[arg-type]

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tests.terms.models import forward
+from unweave.terms import KL, Capacity
+from unweave.terms.capacity import capacity_at, capacity_loss
+
+
+def test_the_modulus_is_of_the_batchs_mean() -> None:
+    mean = torch.tensor([[2.0], [4.0]])  # KLs of 2 and 8
+    logvar = torch.zeros(2, 1)
+    assert float(capacity_loss(mean, logvar, capacity=5.0)) == 0.0  # each image by itself would be 3 away
+    assert float(capacity_loss(mean, logvar, capacity=1.0)) == 4.0
+    assert float(capacity_loss(mean, logvar, capacity=7.5)) == 2.5
+
+
+@pytest.mark.parametrize(
+    ("step", "over", "expected"),
+    [
+        (0, 1 / 3, 0.0),
+        (50_000, 1 / 3, 12.5),
+        (100_000, 1 / 3, 25.0),
+        (299_999, 1 / 3, 25.0),
+        (150_000, 1.0, 12.5),  # the whole run
+        (5, 10, 12.5),  # ten steps
+        (11, 10, 25.0),
+    ],
+)
+def test_the_capacity_grows_linearly_and_then_stays(step: int, over: float, expected: float) -> None:
+    assert capacity_at(step, 300_000, maximum=25.0, over=over) == pytest.approx(expected)
+
+
+def test_the_term_reads_the_batchs_step() -> None:
+    for step, capacity in [(0, 0.0), (25, 10.0), (80, 20.0)]:
+        batch = forward(step=step, steps=100)
+        expected = abs(KL()(batch).item() - capacity)
+        assert Capacity(maximum=20.0, over=0.5)(batch).item() == pytest.approx(expected)
+
+
+def test_its_gradient_pulls_towards_the_capacity_from_both_sides() -> None:
+    for capacity, sign in [(1.0, 1.0), (9.0, -1.0)]:
+        mean = torch.tensor([[2.0], [4.0]], requires_grad=True)
+        torch.autograd.backward(capacity_loss(mean, torch.zeros(2, 1), capacity=capacity))
+        assert mean.grad is not None
+        assert mean.grad.flatten().tolist() == [sign * 1.0, sign * 2.0]

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tests.terms.models import Layers, randn
+from unweave.terms.curvature import normal, rademacher, second_differences
+
+
+def test_a_quadratic_gives_exactly_its_hessian_in_one_call() -> None:
+    forms = randn(4, 3, 3)
+    forms = forms + forms.transpose(1, 2)  # four symmetric Hessians
+    decoder = Layers(
+        lambda z: 0.5 * torch.einsum("bi,cij,bj->bc", z, forms, z) + z.sum(1, keepdim=True) + 7,
+        lambda z: z.reshape(-1, 1, 3, 1) ** 2,
+    )
+    z, steps = randn(5, 3, seed=1), randn(2, 5, 3, seed=2)
+    first, second = second_differences(decoder.activations, z, steps)
+    assert decoder.calls == [5 * (1 + 2 * 2)]
+    for k in range(2):
+        for row in range(5):
+            v = steps[k, row]
+            for entry in range(4):
+                assert float(first[k, row, entry]) == pytest.approx(float(v @ forms[entry] @ v), abs=1e-10)
+            assert second[k, row].tolist() == pytest.approx((2 * v**2).tolist(), abs=1e-10)
+
+
+def test_directions_are_signs_and_normals_of_their_own_for_each_row() -> None:
+    z, generator = torch.zeros(500, 4), torch.Generator().manual_seed(0)
+    signs = rademacher(3, z, generator)
+    assert signs.shape == (3, 500, 4)
+    assert (signs.abs() == 1).all()
+    assert abs(signs.mean()) < 0.05
+    flat = signs.permute(1, 0, 2).reshape(500, 12)
+    assert (torch.corrcoef(flat.T) - torch.eye(12)).abs().max() < 0.25
+    normals = normal(3, z.double(), generator)
+    assert normals.dtype == torch.float64
+    assert normals.var().item() == pytest.approx(1, abs=0.05)

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch.distributions import Bernoulli, Normal
+
+from tests.terms.models import PIXELS, forward, images, log_prob, randn
+from unweave.model import Likelihood
+from unweave.terms import Reconstruction
+from unweave.terms.reconstruction import reconstruction_loss
+
+
+def test_cross_entropy_is_bernoullis_log_likelihood() -> None:
+    logits, x = randn(4, 2, 3, 4), images(4).round()
+    expected = -log_prob(Bernoulli(logits=logits), x).sum((1, 2, 3)).mean()
+    torch.testing.assert_close(reconstruction_loss(logits, x, likelihood="bernoulli"), expected)
+
+
+def test_of_grey_images_by_a_loop() -> None:
+    logits, x = randn(2, 1, 2, 2), images(2)[:, :1, :2, :2]
+    total = 0.0
+    for logit, pixel in zip(logits.flatten().tolist(), x.flatten().tolist(), strict=True):
+        p = 1 / (1 + math.exp(-logit))
+        total -= pixel * math.log(p) + (1 - pixel) * math.log(1 - p)
+    assert float(reconstruction_loss(logits, x, likelihood="bernoulli")) == pytest.approx(total / 2)
+
+
+def test_squared_error_is_a_gaussian_of_variance_one_half_without_its_constant() -> None:
+    means, x = randn(4, 2, 3, 4), images(4)
+    constant = PIXELS * 0.5 * math.log(math.pi)
+    expected = -log_prob(Normal(means, math.sqrt(0.5)), x).sum((1, 2, 3)).mean() - constant
+    torch.testing.assert_close(reconstruction_loss(means, x, likelihood="gaussian"), expected)
+
+
+@pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian"])
+def test_the_term_takes_the_models_likelihood_and_a_mean_is_the_sum_a_pixel(likelihood: Likelihood) -> None:
+    batch = forward(likelihood=likelihood)
+    expected = reconstruction_loss(batch.logits, batch.images, likelihood=batch.model.likelihood)
+    assert torch.equal(Reconstruction()(batch), expected)
+    torch.testing.assert_close(Reconstruction(reduction="mean")(batch), expected / PIXELS)
+
+
+def test_extreme_logits_stay_finite_and_have_gradients() -> None:
+    logits = torch.tensor([[[[200.0, -200.0]]]], requires_grad=True)
+    loss = reconstruction_loss(logits, torch.tensor([[[[0.0, 1.0]]]]), likelihood="bernoulli")
+    assert loss == 400
+    torch.autograd.backward(loss)
+    assert logits.grad is not None
+    assert logits.grad.tolist() == [[[[1.0, -1.0]]]]
+
+
+@pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian"])
+def test_gradients(likelihood: Likelihood) -> None:
+    x = images(2)
+    assert torch.autograd.gradcheck(
+        lambda logits: reconstruction_loss(logits, x, likelihood=likelihood),
+        randn(2, 2, 3, 4).requires_grad_(),
+    )

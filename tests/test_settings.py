@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import pytest
+from pydantic import Field
+
+from unweave.errors import InputError
+from unweave.settings import Settings, choice, imported, name_in, named
+
+
+class Small(Settings):
+    """Something to set."""
+
+    title: ClassVar[str] = "the small one"
+    radius: int = Field(default=3, ge=1)
+    shape: str = "disc"
+
+
+class Large(Settings):
+    """Something that holds another."""
+
+    part: Annotated[Small, *choice("part", {"small": Small})]
+
+
+def test_an_unknown_setting_names_the_nearest() -> None:
+    with pytest.raises(InputError, match="unknown setting of the small one 'radios': did you mean 'radius'"):
+        Small(radios=3)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"radius": 0}, "the small one: radius must be greater than or equal to 1, got 0"),
+        ({"radius": "wide"}, "the small one: radius must be a valid integer, .*got 'wide'"),
+        ({"radius": float("nan")}, "radius must be a finite number"),
+    ],
+)
+def test_a_wrong_value_is_a_sentence(given: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Small(**given)  # type: ignore[arg-type]
+
+
+def test_parts_are_read_by_name_and_written_with_it() -> None:
+    large = Large(part={"name": "small", "radius": 5})  # type: ignore[arg-type]
+    assert large.part == Small(radius=5)
+    assert large.model_dump(mode="json") == {"part": {"name": "small", "radius": 5, "shape": "disc"}}
+    assert Large(**large.model_dump(mode="json")) == large
+    assert Large(part="small").part == Small()  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="unknown part 'smal': did you mean 'small'"):
+        Large(part="smal")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="did you mean 'radius'"):
+        Large(part={"name": "small", "radus": 5})  # type: ignore[arg-type]
+
+
+def test_ones_own_are_found_where_they_lie() -> None:
+    assert name_in({"small": Small}, Small) == "small"
+    assert name_in({}, Small) == "tests.test_settings:Small"
+    assert named("part", "tests.test_settings:Small", {}) is Small
+    with pytest.raises(InputError, match=r"'tests.test_settings' has no 'Smal'"):
+        imported("part", "tests.test_settings:Smal")
+    with pytest.raises(InputError, match="the module 'nowhere' cannot be imported"):
+        imported("part", "nowhere:Small")
+    with pytest.raises(InputError, match="at the top of a module"):
+        name_in({}, lambda: None)

@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+import unweave
+from tests.training.small import SMALL, bars, pictures, trained
+from unweave.errors import Diverged, InputError, Unavailable
+from unweave.nets import Net
+from unweave.recipes import RECIPES
+from unweave.training import loop
+from unweave.training.checkpoint import load_tensors, save_tensors
+from unweave.training.configuration import configure
+from unweave.training.run import build_model
+from unweave.training.store import read_state
+
+TINY_ADVERSARY = {"total_correlation_discriminator.width": 16}
+
+
+def small_settings(recipe: str) -> dict[str, Any]:
+    return {**(TINY_ADVERSARY if recipe == "factor_vae" else {}), **({"net": None} if recipe in ("pca", "ica") else {})}
+
+
+@pytest.mark.filterwarnings("ignore:FastICA did not converge")  # 72 images are soon known by heart
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_every_recipe_trains_and_a_finished_run_is_not_trained_again(recipe: str, tmp_path: Path) -> None:
+    settings = {**small_settings(recipe), "latents": 4, "steps": 4}
+    run = trained(tmp_path, recipe, **settings)
+    assert run.state.status == "finished"
+    assert run.state.psnr is not None
+    codes = run.encode(bars().rows(torch.arange(5)))
+    assert codes.shape == (5, 4)
+    assert torch.isfinite(codes).all()
+    written = (run.folder / "model.safetensors").stat().st_mtime_ns
+    assert trained(tmp_path, recipe, **settings).name == run.name
+    assert (run.folder / "model.safetensors").stat().st_mtime_ns == written
+
+
+@pytest.mark.parametrize("recipe", ["beta_vae", "factor_vae", "qlae", "tripod", "ada_gvae", "jl1_vae"])
+def test_a_stopped_run_ends_in_the_same_bits(recipe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {**small_settings(recipe), "log_steps": 1}
+    whole = trained(tmp_path / "whole", recipe, **settings)
+    save = loop.Session._save
+
+    def save_and_fall(session: Any, done: int) -> None:
+        save(session, done)
+        if done == 6:
+            raise RuntimeError("power cut")
+
+    monkeypatch.setattr(loop.Session, "_save", save_and_fall)
+    with pytest.raises(RuntimeError, match="power cut"):
+        trained(tmp_path / "parts", recipe, **settings, checkpoint_steps=2)
+    monkeypatch.setattr(loop.Session, "_save", save)
+    resumed = trained(tmp_path / "parts", recipe, **settings, checkpoint_steps=5)
+    for name in ("model.safetensors", "checkpoint.safetensors", "log.jsonl", "summary.json"):
+        assert (resumed.folder / name).read_bytes() == (whole.folder / name).read_bytes(), name
+    assert [line["step"] for line in resumed.log] == list(range(1, 13))
+
+
+def test_a_process_killed_at_random_moments_ends_in_the_same_bits(tmp_path: Path) -> None:
+    """A real process, killed again and again by SIGKILL, SIGTERM and SIGINT, against one that was left alone."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.training.killing", str(tmp_path)],
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    kills = json.loads(done.stdout.splitlines()[-1])
+    assert sum(kills.values()) >= 10, kills
+
+
+def test_the_seed_decides_every_bit_and_another_gives_another_run(tmp_path: Path) -> None:
+    first, again, other = (
+        trained(tmp_path / "a", steps=3),
+        trained(tmp_path / "b", steps=3),
+        trained(tmp_path / "a", steps=3, seed=1),
+    )
+    assert first.name == again.name != other.name
+    assert (first.folder / "model.safetensors").read_bytes() == (again.folder / "model.safetensors").read_bytes()
+    assert (first.folder / "model.safetensors").read_bytes() != (other.folder / "model.safetensors").read_bytes()
+
+
+def test_training_touches_no_global_seed(tmp_path: Path) -> None:
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    trained(tmp_path, steps=2)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_divergence_names_step_and_term_and_keeps_the_last_good_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(Diverged, match=r"diverged: at step \d+ (reconstruction|kl|the update of .*) is (nan|inf)"):
+        trained(tmp_path, lr=1e18, checkpoint_steps=1)
+    (folder,) = tmp_path.iterdir()
+    state = read_state(folder)
+    assert state is not None
+    assert state.status == "failed"
+    assert "at step" in state.error
+    assert not (folder / "model.safetensors").exists()
+    if (folder / "checkpoint.safetensors").exists():
+        assert all(torch.isfinite(value).all() for value in load_file(folder / "checkpoint.safetensors").values())
+    with pytest.raises(Diverged, match="failed before"):
+        trained(tmp_path, lr=1e18, checkpoint_steps=1)
+
+
+def test_a_full_disk_is_a_sentence_and_the_run_goes_on_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = trained(tmp_path / "whole")
+    save = save_tensors
+
+    def full(path: Path, tensors: Any, metadata: Any) -> None:
+        if metadata.get("step") == "8":
+            with loop_writes_fail():
+                save(path, tensors, metadata)
+        save(path, tensors, metadata)
+
+    class loop_writes_fail:  # noqa: N801
+        def __enter__(self) -> None:
+            monkeypatch.setattr("os.fsync", no_space)
+
+        def __exit__(self, *_: object) -> None:
+            monkeypatch.undo()
+
+    monkeypatch.setattr(loop, "save_tensors", full)
+    with pytest.raises(Unavailable, match="No space left on device"):
+        trained(tmp_path / "parts", checkpoint_steps=4)
+    monkeypatch.undo()
+    folder = tmp_path / "parts" / whole.name
+    assert not list(folder.glob("*.partial"))
+    assert load_tensors(folder / "checkpoint.safetensors", whole.name)[1]["step"] == "4"
+    resumed = trained(tmp_path / "parts")
+    assert (resumed.folder / "model.safetensors").read_bytes() == (whole.folder / "model.safetensors").read_bytes()
+
+
+def no_space(descriptor: int) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_run_that_is_under_way_elsewhere_is_left_alone(tmp_path: Path) -> None:
+    from filelock import FileLock
+
+    run = trained(tmp_path)
+    (run.folder / "state.json").unlink()
+    with FileLock(run.folder / "lock"), pytest.raises(InputError, match="being trained by another process"):
+        trained(tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["truncated", "foreign", "another"])
+def test_a_checkpoint_that_is_not_this_runs_is_refused(damage: str, tmp_path: Path) -> None:
+    run = trained(tmp_path)
+    (run.folder / "state.json").unlink()
+    path = run.folder / "checkpoint.safetensors"
+    if damage == "truncated":
+        path.write_bytes(path.read_bytes()[:-100])
+    elif damage == "foreign":
+        path.write_bytes(b"not a checkpoint")
+    else:
+        save_tensors(path, load_file(path), {"run": "0123456789abcdef", "step": "3"})
+    with pytest.raises((Unavailable, InputError), match=r"damaged or no safetensors|another configuration"):
+        trained(tmp_path)
+
+
+def test_snapshots_are_filtered_by_psnr(tmp_path: Path) -> None:
+    run = trained(tmp_path, steps=10, snapshots=4)
+    assert run.snapshots() == [3, 5, 8, 10]
+    assert run.snapshots(psnr=1000) == []
+    last = run.at(10)
+    images = bars().rows(torch.arange(4))
+    assert torch.equal(last.encode(images), run.encode(images))
+    assert not torch.equal(run.at(3).encode(images), run.encode(images))
+    chosen = run.best_snapshot(lambda snapshot: -float(snapshot.encode(images).abs().sum()), psnr=0)
+    sums = [float(run.at(step).encode(images).abs().sum()) for step in run.snapshots()]
+    assert float(chosen.encode(images).abs().sum()) == min(sums)
+    with pytest.raises(InputError, match=r"no snapshot of the run .* reaches 1000 dB"):
+        run.best_snapshot(lambda snapshot: 0.0, psnr=1000)
+    with pytest.raises(InputError, match="has no snapshot of step 4"):
+        run.at(4)
+
+
+def test_learning_reconstructs(tmp_path: Path) -> None:
+    run = trained(tmp_path, "ae", steps=150, lr=2e-3, batch=32)
+    assert run.state.psnr is not None
+    assert run.state.psnr > 20
+    untrained = trained(tmp_path, "ae", steps=1)
+    assert untrained.state.psnr is not None
+    assert untrained.state.psnr < 15
+
+
+def own_net(shape: tuple[int, int, int], outputs: int, latents: int) -> Net:
+    """A net of the user's own."""
+    return Net(
+        nn.Sequential(nn.Flatten(), nn.Linear(256, outputs)),
+        nn.Sequential(nn.Linear(latents, 256), nn.Unflatten(1, shape)),
+    )
+
+
+def test_ones_own_net_trains_and_is_found_again(tmp_path: Path) -> None:
+    run = trained(tmp_path, "tripod", net=own_net)
+    assert run.configuration.net == "tests.training.test_loop:own_net"
+    images = bars().rows(torch.arange(3))
+    assert torch.equal(unweave.open(run.folder).encode(images), run.encode(images))
+
+
+def test_images_without_factors_train_too(tmp_path: Path) -> None:
+    run = unweave.train("vae", unweave.load(pictures()), store=tmp_path, **{**SMALL, "steps": 2})
+    assert run.configuration.data.size == 72
+
+
+def test_mixed_precision_trains(tmp_path: Path) -> None:
+    assert trained(tmp_path, steps=2, precision="bf16-mixed").state.status == "finished"
+
+
+def test_nothing_is_written_where_nothing_fits(tmp_path: Path) -> None:
+    for settings in ({"net": "conv64", "latent": "fsq"}, {"net": "nothing"}, {"steps": 0}, {"beta": -1.0}):
+        with pytest.raises(InputError):
+            trained(tmp_path / "store", **settings)
+    with pytest.raises(InputError, match="multiples of 4"):
+        unweave.train("vae", unweave.load(torch.zeros(4, 10, 10, dtype=torch.uint8)), store=tmp_path / "store", **SMALL)
+    assert not (tmp_path / "store").exists()
+
+
+def test_tensorboard_gets_what_the_log_gets(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    run = trained(tmp_path, steps=2, log_steps=1, tensorboard=True)
+    assert list((run.folder / "tensorboard").glob("events*"))
+
+
+def test_batches_of_pairs_lie_half_a_batch_apart(tmp_path: Path) -> None:
+    data = bars()
+    configuration, execution = configure("ada_gvae", data, {**SMALL, "changed": 1})
+    model = build_model(configuration)
+    session = loop.Session(configuration, execution, data, tmp_path, model, None)
+    images: Tensor = session._images(0)
+    assert images.shape == (8, 1, 16, 16)
+    table = {row.numpy().tobytes(): at for at, row in zip(data.labels, pictures(), strict=True)}  # type: ignore[attr-defined]
+    points = torch.stack([table[(row * 255).round().byte()[0].numpy().tobytes()] for row in images])
+    assert ((points[:4] != points[4:]).sum(1) == 1).all()

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+from unweave.training.signals import stopping
+
+
+def test_the_first_signal_is_noted_and_the_second_interrupts() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with stopping() as stop:
+        assert stop.signal is None
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert stop.signal == signal.SIGTERM
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_other_threads_leave_signals_alone() -> None:
+    handlers = []
+
+    def work() -> None:
+        with stopping():
+            handlers.append(signal.getsignal(signal.SIGINT))
+
+    before = signal.getsignal(signal.SIGINT)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert handlers == [before]
