@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.terms.models import Layers, randn
-from unweave.terms.curvature import normal, rademacher, second_differences
+from unweave.terms.curvature import ROWS, normal, over_entries, rademacher, second_differences, variance
 
 
 def test_a_quadratic_gives_exactly_its_hessian_in_one_call() -> None:
@@ -21,8 +21,8 @@ def test_a_quadratic_gives_exactly_its_hessian_in_one_call() -> None:
         for row in range(5):
             v = steps[k, row]
             for entry in range(4):
-                assert float(first[k, row, entry]) == pytest.approx(float(v @ forms[entry] @ v), abs=1e-10)
-            assert second[k, row].tolist() == pytest.approx((2 * v**2).tolist(), abs=1e-10)
+                assert float(first[k][row, entry]) == pytest.approx(float(v @ forms[entry] @ v), abs=1e-10)
+            assert second[k][row].flatten().tolist() == pytest.approx((2 * v**2).tolist(), abs=1e-10)
 
 
 def test_directions_are_signs_and_normals_of_their_own_for_each_row() -> None:
@@ -36,3 +36,24 @@ def test_directions_are_signs_and_normals_of_their_own_for_each_row() -> None:
     normals = normal(3, z.double(), generator)
     assert normals.dtype == torch.float64
     assert normals.var().item() == pytest.approx(1, abs=0.05)
+
+
+def test_many_rows_pass_in_parts_and_come_to_the_same() -> None:
+    decoder = Layers(lambda z: z**3, lambda z: z[:, :1] * z)
+    z, steps = randn(ROWS // 2 + 1, 3), randn(3, ROWS // 2 + 1, 3, seed=1)
+    together = second_differences(decoder.activations, z, steps)
+    assert decoder.calls == [len(z)] * 7
+    for row in (0, 40):
+        alone = second_differences(decoder.activations, z[row : row + 1], steps[:, row : row + 1])
+        for layer in range(2):
+            for k in range(3):
+                torch.testing.assert_close(together[layer][k][row], alone[layer][k][0])
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+@pytest.mark.parametrize("correction", [0, 1])
+def test_the_variance_is_torchs(k: int, correction: int) -> None:
+    values = randn(k, 5, 2, 3)
+    torch.testing.assert_close(variance(list(values), correction=correction), values.var(0, correction=correction))
+    torch.testing.assert_close(over_entries(values[0]), values[0].flatten(1).mean(1))
+    torch.testing.assert_close(over_entries(values[0], torch.amax), values[0].flatten(1).amax(1))

@@ -38,8 +38,8 @@ def test_many_directions_approach_the_ratio_of_squares_of_the_exact_hessian() ->
                 square = float(form[i, j] * SCALE[i] * SCALE[j]) ** 2
                 everything += square
                 off += square if i != j else 0.0
-    value = normalised_hessian_penalty(lambda c: [quadratic(c)], z, SCALE, *directions(z, 200_000))
-    assert value.item() == pytest.approx(off / everything, rel=0.02)
+    value = normalised_hessian_penalty(lambda c: [quadratic(c)], z, SCALE, *directions(z, 20_000))
+    assert value.item() == pytest.approx(off / everything, rel=0.03)
 
 
 def test_two_layers_by_loops() -> None:
@@ -89,8 +89,8 @@ def test_sums_of_single_latents_and_flat_layers_cost_nothing_and_products_cost_a
     assert additive.item() == pytest.approx(0, abs=1e-15)
     flat = normalised_hessian_penalty(lambda c: [3 * c], z, SCALE, *directions(z))
     assert flat.item() == pytest.approx(0, abs=1e-10)
-    product = normalised_hessian_penalty(lambda c: [c[:, :1] * c[:, 1:2]], z[:1], SCALE, *directions(z[:1], 100_000))
-    assert product.item() == pytest.approx(1, rel=0.02)
+    product = normalised_hessian_penalty(lambda c: [c[:, :1] * c[:, 1:2]], z[:1], SCALE, *directions(z[:1], 20_000))
+    assert product.item() == pytest.approx(1, rel=0.03)
 
 
 def test_the_term_scales_by_the_whole_batch_in_one_call() -> None:

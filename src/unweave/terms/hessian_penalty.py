@@ -10,7 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from unweave.model import Forward
-from unweave.terms.curvature import rademacher, second_differences
+from unweave.terms.curvature import over_entries, rademacher, second_differences, variance
 from unweave.terms.term import Term
 
 
@@ -31,9 +31,9 @@ def hessian_penalty(
     does not grow with the batch, and a weight means the same for deep and shallow decoders.
     """
     penalties = []
-    for difference in second_differences(activations, z, epsilon * directions):
-        variance = (difference / epsilon**2).var(0, correction=1)  # (n, entries)
-        penalties.append(variance.amax(1) if reduction == "max" else variance.mean(1))  # (n,)
+    for differences in second_differences(activations, z, epsilon * directions):
+        spread = variance(differences, correction=1)  # (n, …)
+        penalties.append(over_entries(spread, torch.amax if reduction == "max" else torch.mean) / epsilon**4)  # (n,)
     return torch.stack(penalties).mean()
 
 

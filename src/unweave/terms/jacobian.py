@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import torch
@@ -13,20 +13,22 @@ from torch import Tensor
 from unweave.errors import InputError
 from unweave.latents import Latent
 from unweave.model import Forward
+from unweave.terms.curvature import ROWS
 from unweave.terms.term import Term
 
 
-def jacobian_columns(decode: Callable[[Tensor], Tensor], z: Tensor, columns: Tensor, difference: float) -> Tensor:
-    r"""Columns (n, k, C, H, W) of the Jacobian at codes (n, D): those of latents ``columns`` (n, k) int64.
+def column_differences(
+    decode: Callable[[Tensor], Tensor], z: Tensor, columns: Tensor, difference: float
+) -> Iterator[Tensor]:
+    r"""Columns of the Jacobian times the difference, some (m, n, C, H, W) at a time: of latents ``columns`` (n, k).
 
-    :math:`(g(z + \epsilon e_j) - g(z)) / \epsilon`, Rhodes & Lee 2021, sec. 4.1. All the codes, moved and
-    unmoved, pass the decoder in one call of (k + 1)·n rows.
+    :math:`g(z + \epsilon e_j) - g(z)`, at codes z (n, D); Rhodes & Lee 2021, sec. 4.1, before its division. Codes pass
+    the decoder in as few calls as memory likes.
     """
-    n, k = columns.shape
-    steps = difference * F.one_hot(columns, z.shape[1]).to(z.dtype)  # (n, k, D)
-    moved = z[:, None] + steps  # (n, k, D)
-    images = decode(torch.cat([z, moved.flatten(0, 1)]))  # (n + n·k, C, H, W), the unmoved first
-    return (images[n:].reshape(n, k, *images.shape[1:]) - images[:n, None]) / difference
+    steps = difference * F.one_hot(columns.T, z.shape[1]).to(z.dtype)  # (k, n, D)
+    images = decode(z)  # (n, C, H, W)
+    for part in (z + steps).split(max(1, ROWS // len(z))):
+        yield decode(part.flatten(0, 1)).unflatten(0, part.shape[:2]) - images
 
 
 def random_columns(rows: int, latents: int, columns: int, generator: torch.Generator) -> Tensor:
@@ -44,6 +46,7 @@ class JacobianPenalty(Term):
     is the full penalty, for columns + 1 decodes a row in place of D + 1.
     """
 
+    power: ClassVar[int]  # of the absolute values that are summed
     columns: int | None = Field(default=None, ge=1)  # a row; None: all
     share: float = Field(default=1.0, gt=0, le=1)  # of the batch
     difference: float = Field(default=1e-3, gt=0)
@@ -56,18 +59,15 @@ class JacobianPenalty(Term):
         z = batch.code.z.detach()[rows]  # (n, D)
         latents = z.shape[1]
         columns = random_columns(len(z), latents, self.columns or latents, batch.generator)  # (n, k)
-        jacobian = jacobian_columns(batch.model.decode, z, columns, self.difference)  # (n, k, C, H, W)
-        return self.norm(jacobian).flatten(1).sum(1).mean() * (latents / columns.shape[1])
+        parts = column_differences(batch.model.decode, z, columns, self.difference)
+        total = torch.stack([torch.linalg.vector_norm(part, self.power) ** self.power for part in parts]).sum()
+        return total * (latents / (columns.numel() * self.difference**self.power))
 
     def refusal(self, latent: Latent) -> str | None:
         """There are no more columns than latents."""
         if self.columns is not None and self.columns > latent.size:
             return f"columns must be at most the number of latents, {latent.size}, got {self.columns}"
         return super().refusal(latent)
-
-    def norm(self, jacobian: Tensor) -> Tensor:
-        """What is summed, elementwise."""
-        raise NotImplementedError
 
 
 class JacobianL1(JacobianPenalty):
@@ -76,10 +76,7 @@ class JacobianL1(JacobianPenalty):
     title: ClassVar[str] = "the jacobian l1 term"
     formula: ClassVar[str] = "‖J_g(z)‖₁ = Σ over latents and pixels of |∂g / ∂z|"
     paper: ClassVar[str] = "Rhodes & Lee 2021, sec. 4, eq. 3"
-
-    def norm(self, jacobian: Tensor) -> Tensor:
-        """Absolute values."""
-        return jacobian.abs()
+    power: ClassVar[int] = 1
 
 
 class JacobianL2(JacobianPenalty):
@@ -88,7 +85,4 @@ class JacobianL2(JacobianPenalty):
     title: ClassVar[str] = "the jacobian l2 term"
     formula: ClassVar[str] = "‖J_g(z)‖₂² = Σ over latents and pixels of (∂g / ∂z)²"
     paper: ClassVar[str] = "Rhodes & Lee 2021, app. B (JL2-VAE)"
-
-    def norm(self, jacobian: Tensor) -> Tensor:
-        """Squares."""
-        return jacobian.square()
+    power: ClassVar[int] = 2

@@ -10,7 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from unweave.model import Forward
-from unweave.terms.curvature import normal, rademacher, second_differences
+from unweave.terms.curvature import normal, over_entries, rademacher, second_differences, variance
 from unweave.terms.reduction import batch_scale
 from unweave.terms.term import Term
 
@@ -36,10 +36,11 @@ def normalised_hessian_penalty(
     k = len(signs)
     steps = EPSILON * torch.cat([signs, normals]) * scale  # (2k, n, D)
     total = z.new_zeros(len(z))
-    for difference in second_differences(activations, z, steps):
-        curvature = difference / EPSILON**2  # (2k, n, entries)
-        between = curvature[:k].var(0, correction=0).mean(1)  # (n,)
-        everything = curvature[k:].var(0, correction=0).mean(1)  # (n,)
+    for differences in second_differences(activations, z, steps):  # 2k of (n, …)
+        between, everything = (
+            over_entries(variance(part, correction=0)) / EPSILON**4  # (n,)
+            for part in (differences[:k], differences[k:])
+        )
         total = total + between / (everything + FLAT)
     return total.mean()
 

@@ -193,7 +193,7 @@ class Session:
             pairs = data.space.pairs(size // 2, changed_of(configuration, data), generator)
             images = data.images(torch.cat([pairs.first, pairs.second]), generator)
         floats = images.to(self._fabric.device, non_blocking=True).float().div_(255)
-        return floats.contiguous(memory_format=torch.channels_last)
+        return floats.to(memory_format=torch.channels_last)  # also of one channel, whose strides decide the output's
 
     def _fail(self, step: int, values: dict[str, Tensor]) -> None:
         wrong = next((name for name, value in values.items() if not torch.isfinite(value)), "the sum of the terms")

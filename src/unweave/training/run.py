@@ -296,10 +296,7 @@ def build_model(configuration: Configuration) -> Model:
     with initialising(configuration.seed, "weights"):
         net = build_net(configuration.net, configuration.data.shape, latent.outputs, latent.size)
         model = Model(net.encoder, net.decoder, latent, configuration.likelihood)
-    for parameter in model.parameters():
-        if parameter.ndim == 4:
-            parameter.data = parameter.data.contiguous(memory_format=torch.channels_last)
-    return model
+    return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 
 def _model(configuration: Configuration, tensors: dict[str, Tensor]) -> Model:
