@@ -27,7 +27,7 @@ from unweave import FactorData
 from unweave.training.allocator import keep_memory
 from unweave.training.configuration import configure
 from unweave.training.log import Log
-from unweave.training.loop import Session
+from unweave.training.loop import Session, launched
 from unweave.training.run import build_model
 
 BATCH, LATENTS, ROUNDS = 64, 10, 40
@@ -98,7 +98,8 @@ def plain_step(data: FactorData) -> Callable[[int], object]:
 def our_step(recipe: str, settings: dict[str, Any], data: FactorData, folder: Path) -> Callable[[int], object]:
     """A step of a session, with its log, exactly as the loop makes it."""
     configuration, execution = configure(recipe, data, {"device": "cpu", **settings, "latents": LATENTS})
-    session = Session(configuration, execution, data, folder, build_model(configuration), None)
+    fabric = launched(configuration, execution)
+    session = Session(configuration, execution, data, folder, build_model(configuration), None, fabric)
     log = Log(folder / f"{recipe}-{len(list(folder.iterdir()))}.jsonl", 0)
 
     def step(number: int) -> None:

@@ -125,3 +125,17 @@ def test_ctrl_c_keeps_what_was_done_and_the_same_words_go_on(bars: str, tmp_path
     opened = unweave.open(folder)
     assert opened.state.status == "interrupted"
     assert opened.state.step > 0
+
+
+@pytest.mark.slow
+def test_several_devices_train_one_run(tmp_path: Path) -> None:
+    words = [str(Path(sys.executable).with_name("unweave")), "train", "factor_vae", "xysquares", *QUICK]
+    words += ["--devices", "2", "--set", "data.size=16", "--set", "log_steps=1"]
+    words += ["--set", "total_correlation_discriminator.width=16"]
+    done = subprocess.run(
+        words, cwd=tmp_path, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("PSNR") == 1
+    (folder,) = runs_in(tmp_path / "runs")
+    assert [line["step"] for line in unweave.open(folder).log] == [1, 2, 3, 4]

@@ -239,7 +239,8 @@ def test_batches_of_pairs_lie_half_a_batch_apart(tmp_path: Path) -> None:
     data = bars()
     configuration, execution = configure("ada_gvae", data, {**SMALL, "changed": 1})
     model = build_model(configuration)
-    session = loop.Session(configuration, execution, data, tmp_path, model, None)
+    fabric = loop.launched(configuration, execution)
+    session = loop.Session(configuration, execution, data, tmp_path, model, None, fabric)
     images: Tensor = session._images(0)
     assert images.shape == (8, 1, 16, 16)
     table = {row.numpy().tobytes(): at for at, row in zip(data.labels, pictures(), strict=True)}  # type: ignore[attr-defined]

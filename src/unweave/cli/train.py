@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -85,6 +86,8 @@ def train(
         },
     )
     run = fit(configuration, execution, images, store_folder(store))
+    if int(os.environ.get("LOCAL_RANK", "0")) > 0:  # of several devices, the first process tells
+        return
     console.print(repr(run), soft_wrap=True)
     console.print(f"PSNR {run.state.psnr:.1f} dB; {run.folder}", soft_wrap=True)
     if pictures is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,41 @@ def fit(configuration: Configuration, execution: Execution, data: FactorData, st
     """Carry a configuration out, in its folder of the store."""
     folder = store / configuration.name
     model = build_model(configuration)  # what does not fit is refused before anything is written
+    fabric = launched(configuration, execution)
+    with held(folder) if fabric.is_global_zero else nullcontext():
+        state = read_state(folder)
+        if state is not None and state.status == "failed":
+            raise Diverged(f"the run {folder} failed before: {state.error} Remove it to train it again.")
+        if state is None or state.status != "finished":
+            if fabric.is_global_zero:
+                write_configuration(folder, configuration)
+            fabric.barrier()
+            if configuration.linear is None:
+                Session(configuration, execution, data, folder, model, state, fabric).run()
+            else:
+                start = time.monotonic()
+                fit_linear(model, configuration, data)
+                save_run(folder, configuration, model, data, seconds=time.monotonic() - start)
+    return open_run(folder)
+
+
+def launched(configuration: Configuration, execution: Execution) -> Any:
+    """The devices and processes of a run; of several devices this process is one, and starts the others."""
+    from lightning_fabric import Fabric
+
+    fabric = Fabric(
+        accelerator=execution.device,
+        devices=configuration.devices,
+        strategy="auto" if configuration.devices == 1 else "ddp_find_unused_parameters_true",
+        precision=configuration.precision,
+    )
+    fabric.launch()
+    return fabric
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """While this process trains a run, no other one does."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / "lock", timeout=0).acquire()
@@ -62,18 +99,7 @@ def fit(configuration: Configuration, execution: Execution, data: FactorData, st
     except OSError as error:
         raise Unavailable(f"cannot keep the run {folder}: {error.strerror or error}.") from error
     with lock:
-        state = read_state(folder)
-        if state is not None and state.status == "failed":
-            raise Diverged(f"the run {folder} failed before: {state.error} Remove it to train it again.")
-        if state is None or state.status != "finished":
-            write_configuration(folder, configuration)
-            if configuration.linear is None:
-                Session(configuration, execution, data, folder, model, state).run()
-            else:
-                start = time.monotonic()
-                fit_linear(model, configuration, data)
-                save_run(folder, configuration, model, data, seconds=time.monotonic() - start)
-    return open_run(folder)
+        yield
 
 
 class Session:
@@ -87,20 +113,13 @@ class Session:
         folder: Path,
         model: Model,
         state: State | None,
+        fabric: Any,
     ) -> None:
-        from lightning_fabric import Fabric
-
         self._configuration, self._execution, self._data, self._folder = configuration, execution, data, folder
         self._model = model
         with initialising(configuration.seed, "adversaries"):
             self._objective = Objective(model, configuration)
-        self._fabric = Fabric(
-            accelerator=execution.device,
-            devices=configuration.devices,
-            strategy="auto" if configuration.devices == 1 else "ddp_find_unused_parameters_true",
-            precision=configuration.precision,
-        )
-        self._fabric.launch()
+        self._fabric = fabric
         self._objective.to(self._fabric.device)
         self._optimisers = [
             main_optimiser(self._objective.model, configuration.optimiser),
@@ -120,7 +139,7 @@ class Session:
         self._record("running", self._start)
         try:
             with (
-                Log(self._folder / LOG, self._start, tensorboard=execution.tensorboard) as log,
+                self._log() as log,
                 progress(
                     f"{configuration.recipe} on {configuration.data.name}",
                     configuration.steps,
@@ -133,7 +152,13 @@ class Session:
         finally:
             torch.set_num_threads(threads)
 
-    def _loop(self, log: Log, advance: Any, stop: Any) -> None:
+    def _log(self) -> AbstractContextManager[Log | None]:
+        """The run's log; of several processes the first writes it."""
+        if not self._fabric.is_global_zero:
+            return nullcontext()
+        return Log(self._folder / LOG, self._start, tensorboard=self._execution.tensorboard)
+
+    def _loop(self, log: Log | None, advance: Any, stop: Any) -> None:
         configuration, execution = self._configuration, self._execution
         began = saved = time.monotonic()
         before = self._seconds
@@ -142,13 +167,13 @@ class Session:
         while done < configuration.steps:
             values = self.step(done)
             done += 1
-            if done % execution.log_steps == 0 or done == configuration.steps:
+            if log is not None and (done % execution.log_steps == 0 or done == configuration.steps):
                 shown = {name: float(value) for name, value in values.items()}
                 log.write(done, shown)
                 advance(0, "  ".join(f"{name} {value:.4g}" for name, value in shown.items()))
             advance(1)
             self._seconds = before + time.monotonic() - began
-            if self._snapshot_due(done):
+            if log is not None and self._snapshot_due(done):
                 self._snapshot(log, done)
             due = execution.checkpoint_steps and done % execution.checkpoint_steps == 0
             late = execution.checkpoint_seconds and time.monotonic() - saved >= execution.checkpoint_seconds
@@ -161,6 +186,7 @@ class Session:
         if self._fabric.is_global_zero:
             self._model.eval()
             save_run(self._folder, configuration, self._model, self._data, seconds=self._seconds)
+        self._fabric.barrier()
 
     def step(self, step: int) -> dict[str, Tensor]:
         """One step of training; the loss, its terms and those of the adversaries."""
@@ -225,8 +251,6 @@ class Session:
         return count > 0 and done * count // steps > (done - 1) * count // steps
 
     def _snapshot(self, log: Log, done: int) -> None:
-        if not self._fabric.is_global_zero:
-            return
         metadata = {"run": self._configuration.name, "step": str(done)}
         save_tensors(snapshot_path(self._folder, done), self._model.state_dict(), metadata)
         self._model.eval()
