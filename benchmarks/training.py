@@ -97,7 +97,7 @@ def plain_step(data: FactorData) -> Callable[[int], object]:
 
 def our_step(recipe: str, settings: dict[str, Any], data: FactorData, folder: Path) -> Callable[[int], object]:
     """A step of a session, with its log, exactly as the loop makes it."""
-    configuration, execution = configure(recipe, data, {"device": "cpu", **settings, "latents": LATENTS})
+    configuration, execution = configure(recipe, data, {"device": "cpu", "latents": LATENTS, **settings})
     fabric = launched(configuration, execution)
     session = Session(configuration, execution, data, folder, build_model(configuration), None, fabric)
     log = Log(folder / f"{recipe}-{len(list(folder.iterdir()))}.jsonl", 0)

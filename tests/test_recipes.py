@@ -5,6 +5,7 @@ import pytest
 from unweave.errors import InputError
 from unweave.latents import FSQ, Gaussian
 from unweave.recipes import RECIPES, Recipe, Weighted, compose, parameters_of, term
+from unweave.schedules import Schedule
 from unweave.terms import KL, Reconstruction
 
 # Locatello et al. 2019, Tables 3 and 4; Rhodes & Lee 2021, appendix B; the authors' code of QLAE and Tripod.
@@ -124,6 +125,15 @@ def test_terms_are_added_changed_and_left_out() -> None:
         ("beta_vae", {"kl.schedule": "cubic"}, "kind must be 'constant'"),
         ("beta_vae", {"jacobian.weight": 1}, "unknown setting of beta_vae 'jacobian.weight'"),
         ("beta_vae", {"latent.levels": 3}, "unknown setting of the gaussian latent 'levels'"),
+        ("beta_vae", {"kl.start": -5.0}, "start must be greater than or equal to 0"),
+        ("ae", {"reconstruction.weight": 0.0}, "nothing asks for a reconstruction"),
+        ("ae", {"terms": 3}, "terms takes weights by name"),
+        ("ae", {"latent": "json:dumps"}, "latent 'json:dumps' is no kind of latent"),
+        ("qlae", {"latents": 0}, "size must be greater than or equal to 1"),
+        ("pca", {"steps": 5}, "takes no other steps"),
+        ("pca", {"net": "conv64"}, "pca is fitted in one go, and takes no other net"),
+        ("ica", {"terms": {"kl": 1.0}}, "ica is fitted in one go, and takes no other terms"),
+        ("pca", {"latent": "fsq"}, "takes no other latent"),
         ("beta_vae", {"batch": 1}, "batch must be greater than or equal to 2"),
     ],
 )
@@ -145,3 +155,14 @@ def test_a_recipe_of_ones_own_from_the_same_parts() -> None:
 
 def test_parameters_are_shown_with_their_defaults() -> None:
     assert parameters_of("beta_vae") == {"beta": 4.0, "latents": 10}
+
+
+def test_an_added_term_takes_a_schedule_and_its_own_settings_come_first() -> None:
+    added = compose(
+        "beta_vae", {"terms": {"jacobian_l1": 0.1}, "jacobian_l1.schedule": "linear", "jacobian_l1.over": 0.5}
+    )
+    assert added.terms[2].schedule == Schedule(kind="linear", over=0.5)
+    capacity = compose("annealed_vae", {"capacity.over": 0.5}).terms[1]
+    assert capacity.term.model_dump()["over"] == 0.5
+    assert compose("dip_vae_i", {"dip.kind": "ii"}).terms[2].term.model_dump()["kind"] == "ii"
+    assert compose("tripod", {"optimiser.clip": None}).optimiser.clip is None

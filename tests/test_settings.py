@@ -57,7 +57,7 @@ def test_ones_own_are_found_where_they_lie() -> None:
     assert name_in({"small": Small}, Small) == "small"
     assert name_in({}, Small) == "tests.test_settings:Small"
     assert named("part", "tests.test_settings:Small", {}) is Small
-    with pytest.raises(InputError, match=r"'tests.test_settings' has no 'Smal'"):
+    with pytest.raises(InputError, match=r"'tests.test_settings' has no 'Smal' that can be called"):
         imported("part", "tests.test_settings:Smal")
     with pytest.raises(InputError, match="the module 'nowhere' cannot be imported"):
         imported("part", "nowhere:Small")

@@ -33,6 +33,7 @@ from unweave.terms import (
     TotalCorrelationDiscriminator,
 )
 
+SCHEDULE = ("schedule", "start", "after", "over")  # of a term, where it has no setting of that name itself
 FIELDS = ("net", "likelihood", "changed", "batch", "steps")  # of a recipe, that are set by their own name
 RAMP = Schedule(kind="linear", over=1 / 3)  # 100,000 of 300,000 steps
 
@@ -52,7 +53,7 @@ class Weighted(Settings):
 
 
 class Optimiser(Settings):
-    """Adam or AdamW; decay leaves out biases, vectors and codebooks; ``clip`` limits each entry of the gradient."""
+    """Adam or AdamW; decay leaves out biases, constants and codebooks; ``clip`` limits each entry of the gradient."""
 
     title: ClassVar[str] = "the optimiser"
     name: Literal["adam", "adamw"] = "adam"
@@ -88,6 +89,12 @@ class Recipe(Settings):
     def check(self) -> None:
         """Refuse what cannot be combined, with the reason."""
         names = [weighted.name for weighted in self.terms]
+        if self.linear is not None:
+            fixed = _linear(self.linear, self.latent.size)
+            for key in (*FIELDS, "latent", "terms", "optimiser", "grouping"):
+                if getattr(self, key) != getattr(fixed, key):
+                    raise InputError(f"{self.recipe} is fitted in one go, and takes no other {key}.")
+            return
         for name in names:
             if names.count(name) > 1:
                 raise InputError(f"the term {name} is there twice: give it one weight.")
@@ -99,7 +106,7 @@ class Recipe(Settings):
             raise InputError("adaptive grouping averages the posteriors of pairs: it needs the gaussian latent.")
         if isinstance(self.latent, Codebook) and "quantisation" not in names:
             raise InputError("the codebook latent learns its values by the term quantisation: add it, or take fsq.")
-        if self.linear is None and not {"reconstruction", "blurred_reconstruction"} & set(names):
+        if not any("reconstruction" in weighted.name and weighted.weight > 0 for weighted in self.terms):
             raise InputError("nothing asks for a reconstruction: add the term reconstruction.")
 
 
@@ -182,18 +189,17 @@ def ada_gvae(
 ) -> Recipe:
     """Ada-GVAE (Locatello et al. 2020): β-VAE of pairs, whose unchanged latents share an averaged posterior.
 
-    Paper 002, appendix B.2: the symmetric KL tells which are unchanged; ``one_way`` is the original's.
+    Batches are 64 pairs, 128 images. Paper 002, appendix B.2: the symmetric KL tells which latents are unchanged;
+    ``one_way`` is the original's. Its appendix C has another scale: the normalised loss, Adam of 0.001, 256 pairs.
     """
-    grouping = AdaptiveGrouping(kind="gvae", divergence=divergence)
-    return _variational("ada_gvae", latents, term(KL(), beta)).model_copy(update={"grouping": grouping})
+    return _paired("ada_gvae", AdaptiveGrouping(kind="gvae", divergence=divergence), beta, latents)
 
 
 def ada_ml_vae(
     *, beta: float = 1.0, divergence: Literal["symmetric", "one_way"] = "symmetric", latents: int = 10
 ) -> Recipe:
     """Ada-ML-VAE (Locatello et al. 2020): Ada-GVAE with the product of the posteriors instead of their average."""
-    grouping = AdaptiveGrouping(kind="mlvae", divergence=divergence)
-    return _variational("ada_ml_vae", latents, term(KL(), beta)).model_copy(update={"grouping": grouping})
+    return _paired("ada_ml_vae", AdaptiveGrouping(kind="mlvae", divergence=divergence), beta, latents)
 
 
 def qlae(*, levels: int = 10, weight_decay: float = 0.1, latents: int | None = None) -> Recipe:
@@ -204,7 +210,7 @@ def qlae(*, levels: int = 10, weight_decay: float = 0.1, latents: int | None = N
     """
     return Recipe(
         recipe="qlae",
-        latent=Codebook(size=latents or 10, levels=levels),
+        latent=Codebook(size=10 if latents is None else latents, levels=levels),
         terms=(term(Reconstruction(reduction="mean")), term(Quantisation(), 0.01), term(Commitment(), 0.01)),
         net="qlae",
         optimiser=Optimiser(name="adamw", lr=1e-3, beta2=0.99, weight_decay=weight_decay, clip=1.0),
@@ -235,7 +241,7 @@ def tripod(*, klm: float = 1e-4, nhp: float = 1e-2, levels: int = 12, latents: i
     """
     return Recipe(
         recipe="tripod",
-        latent=FSQ(size=latents or 10, levels=levels),
+        latent=FSQ(size=10 if latents is None else latents, levels=levels),
         terms=(
             term(Reconstruction(reduction="mean")),
             term(KernelMultiinformation(), klm),
@@ -282,10 +288,13 @@ def _variational(name: str, latents: int, *terms: Weighted) -> Recipe:
     return Recipe(recipe=name, latent=Gaussian(size=latents), terms=(term(Reconstruction()), *terms))
 
 
+def _paired(name: str, grouping: AdaptiveGrouping, beta: float, latents: int) -> Recipe:
+    return _variational(name, latents, term(KL(), beta)).model_copy(update={"grouping": grouping, "batch": 128})
+
+
 def _linear(kind: Literal["pca", "ica"], latents: int) -> Recipe:
-    return Recipe(
-        recipe=kind, latent=Deterministic(size=latents), terms=(), net="linear", likelihood="gaussian", linear=kind
-    )
+    latent = Deterministic(size=latents)
+    return Recipe(recipe=kind, latent=latent, terms=(), net="linear", likelihood="gaussian", linear=kind, steps=1)
 
 
 def _without(name: str, absent: str, recipe: Recipe) -> Recipe:
@@ -323,7 +332,7 @@ RECIPES: dict[str, Callable[..., Recipe]] = {
 def parameters_of(recipe: str) -> dict[str, Any]:
     """The parameters of a recipe and their defaults."""
     if recipe not in RECIPES:
-        raise unknown("recipe", recipe, RECIPES)
+        raise unknown("recipe", str(recipe), RECIPES)
     return {name: p.default for name, p in inspect.signature(RECIPES[recipe]).parameters.items()}
 
 
@@ -344,8 +353,11 @@ def compose(recipe: str, settings: Mapping[str, Any], *, factors: int | None = N
     rest = {key: value for key, value in settings.items() if key not in known}
     if (latent := rest.pop("latent", None)) is not None:
         made["latent"] = {"name": latent, "size": made["latent"]["size"]} if isinstance(latent, str) else latent
-    for name, weight in dict(rest.pop("terms", None) or {}).items():
-        _weigh(made, name, weight)
+    terms = rest.pop("terms", None) or {}
+    if not isinstance(terms, Mapping):
+        raise InputError(f"terms takes weights by name, as in {{'jacobian_l1': 0.1}}, got {terms!r}.")
+    for name, weight in terms.items():
+        _weigh(made, str(name), weight)
     for key, value in rest.items():
         _set(made, key, value, known)
     composed = Recipe(**made)
@@ -357,9 +369,9 @@ def _weigh(made: dict[str, Any], name: str, weight: float) -> None:
     """Give a term this weight: one that is there, or a new one; with 0 it is left out."""
     others = [entry for entry in made["terms"] if entry["term"]["name"] != name]
     here = [entry for entry in made["terms"] if entry["term"]["name"] == name]
-    if weight == 0 and not here:
+    if not here:
         named("term", name, TERMS)
-    entry = here[0] if here else {"term": {"name": name}}
+    entry = here[0] if here else {"term": {"name": name}, "schedule": {}}
     made["terms"] = others + ([{**entry, "weight": weight}] if weight != 0 else [])
 
 
@@ -369,7 +381,7 @@ def _set(made: dict[str, Any], key: str, value: Any, parameters: Mapping[str, An
     entry = next((entry for entry in made["terms"] if entry["term"]["name"] == part), None)
     if entry is not None and name == "weight":
         entry["weight"] = value
-    elif entry is not None and name in ("schedule", *Schedule.model_fields):
+    elif entry is not None and name in SCHEDULE and name not in named("term", part, TERMS).model_fields:
         entry["schedule"] = {**entry["schedule"], "kind" if name == "schedule" else name: value}
     elif entry is not None:
         entry["term"][name] = value
@@ -378,5 +390,5 @@ def _set(made: dict[str, Any], key: str, value: Any, parameters: Mapping[str, An
     elif not part and name in FIELDS:
         made[name] = value
     else:
-        parts = [f"{entry['term']['name']}.weight" for entry in made["terms"]]
+        parts = [f"{e['term']['name']}.{field}" for e in made["terms"] for field in ("weight", *SCHEDULE, *e["term"])]
         raise unknown(f"setting of {made['recipe']}", key, [*parameters, *FIELDS, "lr", "grouping", *parts])

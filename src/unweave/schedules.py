@@ -23,7 +23,7 @@ class Schedule(Settings):
 
     title: ClassVar[str] = "the schedule"
     kind: Literal["constant", "linear", "cosine", "delayed"] = "constant"
-    start: float = 0.0
+    start: float = Field(default=0.0, ge=0)
     after: float = Field(default=0.0, ge=0)
     over: float = Field(default=1 / 3, gt=0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
@@ -51,24 +52,28 @@ def imported(what: str, name: str) -> Any:
     """The thing at ``package.module:name``, or an error that says which half is not there."""
     module, _, attribute = name.partition(":")
     try:
-        return getattr(importlib.import_module(module), attribute)
-    except ImportError as error:
+        found: Any = importlib.import_module(module)
+    except Exception as error:  # whatever the code of somebody else's module may raise
         raise InputError(f"{what} {name!r}: the module {module!r} cannot be imported ({error}).") from error
-    except (AttributeError, ValueError) as error:
-        raise InputError(f"{what} {name!r}: {module!r} has no {attribute!r}.") from error
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+    if not callable(found):
+        raise InputError(f"{what} {name!r}: the module {module!r} has no {attribute!r} that can be called.")
+    return found
 
 
 def name_in(known: Mapping[str, Any], thing: Any) -> str:
     """What ``known`` calls a thing; or for one's own, ``package.module:name``, where a later process finds it again."""
-    for name, candidate in known.items():
+    for ours, candidate in known.items():
         if candidate is thing:
-            return name
-    name = f"{thing.__module__}:{thing.__qualname__}"
-    if "<" in name or thing.__module__ == "__main__":
-        raise InputError(
-            f"{thing.__qualname__} must be at the top of a module of its own, where it can be found again."
-        )
-    return name
+            return ours
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
+    found: Any = sys.modules.get(module or "")
+    for part in (name or "").split("."):
+        found = getattr(found, part, None)
+    if found is not thing or module == "__main__":
+        raise InputError(f"{name or thing!r} must be at the top of a module of its own, where it can be found again.")
+    return f"{module}:{name}"
 
 
 def choice(what: str, known: Mapping[str, type[Settings]]) -> tuple[BeforeValidator, PlainSerializer]:
@@ -80,7 +85,11 @@ def choice(what: str, known: Mapping[str, type[Settings]]) -> tuple[BeforeValida
         if not isinstance(given, Mapping):
             return given
         settings = dict(given)
-        return named(what, str(settings.pop("name", "")), known)(**settings)
+        name = str(settings.pop("name", ""))
+        kind = named(what, name, known)
+        if not (isinstance(kind, type) and issubclass(kind, Settings)):
+            raise InputError(f"{what} {name!r} is no kind of {what}.")
+        return kind(**settings)
 
     def write(value: Settings) -> dict[str, Any]:
         return {"name": name_in(known, type(value)), **value.model_dump(mode="json")}

@@ -115,3 +115,11 @@ def test_a_first_row_of_words_is_a_row_where_its_words_occur_again(tmp_path: Pat
     assert len(read_matrix(tmp_path / "words.csv")) == 3
     (tmp_path / "words.csv").write_text("colour,shape\nblue,square\nred,round\n")
     assert len(read_matrix(tmp_path / "words.csv")) == 2
+
+
+def test_empty_cells_are_refused_and_large_integers_kept(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,\n")
+    with pytest.raises(InputError, match="row 3 has an empty cell"):
+        read_matrix(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("9007199254740992\n9007199254740993\n")
+    assert len(np.unique(read_matrix(tmp_path / "t.csv"))) == 2

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import multiprocessing
+import multiprocessing.queues
+
 import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingClassifier
@@ -57,3 +60,22 @@ def test_processes_change_neither_bits_nor_order(monkeypatch: pytest.MonkeyPatch
     for first, second in zip(alone, beside, strict=True):
         assert np.array_equal(first.importance, second.importance)
         assert np.array_equal(first.test, second.test)
+
+
+def in_a_child(answers: multiprocessing.queues.Queue[list[float]]) -> None:
+    codes, labels = mixed(200)
+    answers.put(boost_each([(codes, labels[:, 2], codes)] * 2, seed=1)[0].importance.tolist())
+
+
+def test_a_child_process_gives_the_same_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unweave.metrics.boosting.WORTH_A_PROCESS", 0)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    codes, labels = mixed(200)
+    here = boost_each([(codes, labels[:, 2], codes)] * 2, seed=1)[0].importance.tolist()
+    context = multiprocessing.get_context("fork")  # inherits the joblib of a parent that has used it
+    answers = context.Queue()
+    child = context.Process(target=in_a_child, args=(answers,))
+    child.start()
+    assert answers.get(timeout=60) == here
+    child.join(20)
+    assert child.exitcode == 0

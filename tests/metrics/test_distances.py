@@ -34,5 +34,5 @@ def test_without_a_decoder_there_are_three_distances() -> None:
     result = distance_agreement(data, pixels, pairs=100)
     assert result.names == ("ground_truth", "perceived", "latent")
     assert result.score == 0  # constant distances agree with nothing
-    with pytest.raises(InputError, match="pairs must be at least 3"):
+    with pytest.raises(InputError, match="pairs must be a whole number of at least 3"):
         distance_agreement(data, pixels, pairs=1)

@@ -12,9 +12,9 @@ def test_every_part_is_put_back_as_it_was() -> None:
     module = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2), nn.Dropout())
     module.train()
     module[1].eval()
-    with evaluating(module.forward, None, lambda x: x) as device:
+    with evaluating(module.forward, lambda x: x) as like:
         assert not any(part.training for part in module.modules())
-        assert device.type == "cpu"
+        assert like.device.type == "cpu"
         assert not module(torch.ones(3, 2)).requires_grad
     assert [part.training for part in module.modules()] == [True, True, False, True]
 

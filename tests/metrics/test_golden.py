@@ -92,7 +92,7 @@ def test_infomec_and_forests_of_tripod(name: str, codes: str) -> None:
     np.testing.assert_allclose(result.nmi.T, expected["nmi"], atol=1e-6 if discrete else 0.01)
     tolerance = 1e-6 if discrete else 0.01
     assert result.modularity == pytest.approx(expected["infom"], abs=tolerance)
-    assert result.explicitness == pytest.approx(expected["infoe"], abs=1e-4)
+    assert result.explicitness == pytest.approx(expected["infoe"], abs=1e-5)  # where a solver stops
     if math.isnan(expected["infoc"]):  # theirs divides by 0: one active latent, or a factor that none knows
         assert 0 <= result.compactness <= 1
     else:

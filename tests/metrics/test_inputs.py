@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.metrics.samples import factors, mixed
+from tests.metrics.samples import factors, mixed, noise
 from unweave import metrics
 from unweave.errors import InputError
 from unweave.metrics import METRICS
@@ -181,3 +181,20 @@ def test_classes_are_counted_without_gaps() -> None:
     sample = labelled("mig", np.zeros((4, 1)), np.array([[5, 1], [9, 1], [5, 1], [7, 1]]))
     assert sample.factors.tolist() == [[0, 0], [2, 0], [0, 0], [1, 0]]
     assert sample.varying.tolist() == [0]
+
+
+def test_fractions_beside_words_are_refused_and_huge_integers_are_classes() -> None:
+    codes = noise(40, 3)
+    mixed_kinds = np.empty((40, 2), object)
+    mixed_kinds[:, 0], mixed_kinds[:, 1] = ["a", "b"] * 20, np.random.default_rng(0).random(40)
+    with pytest.raises(InputError, match="a factor with fractions stands beside one of words"):
+        labelled("mig", codes, mixed_kinds)
+    huge = np.array([[2**70 + k % 3] for k in range(40)], dtype=object)
+    assert labelled("mig", codes, huge).factors.max() == 2
+    with pytest.raises(InputError, match=r"factors reach 1.0e\+160"):
+        labelled("mig", codes, np.full((40, 1), 1e160))
+
+
+def test_tiny_scales_are_standardised_like_others() -> None:
+    codes = noise(40, 3)
+    np.testing.assert_allclose(standardised(codes * 1e-300)[0], standardised(codes)[0], rtol=1e-6)

@@ -228,3 +228,31 @@ def test_a_broken_encoder_is_a_sentence(encode: Any, message: str, small: unweav
         unweave.score(encode, small, metrics=["mig"], samples=90, batch=50)
     with pytest.raises(InputError, match="samples must be a whole number of at least 2"):
         unweave.score(encode, small, samples=1)
+
+
+def test_settings_that_are_none_are_sentences() -> None:
+    codes, factors = mixed(60)
+    for wrong in (["mig"], {"mig": 5}, {"mig": ["bins"]}):
+        with pytest.raises(InputError, match="settings"):
+            unweave.score_codes(codes, factors, metrics=["mig"], settings=wrong)  # type: ignore[arg-type]
+
+
+def test_an_encoder_of_another_type_gets_images_of_its_type() -> None:
+    encoder = nn.Sequential(nn.Flatten(), nn.Linear(3 * 64 * 64, 4)).double()
+    assert unweave.score(encoder, unweave.load("xysquares"), metrics=["mig"], samples=50)["mig"].score >= 0
+    with pytest.raises(InputError, match="an encoder must be callable"):
+        unweave.score(None, unweave.load("xysquares"), metrics=["mig"], samples=50)  # type: ignore[arg-type]
+
+
+def test_ones_own_images_on_a_grid_are_encoded_once() -> None:
+    seen = []
+
+    def encode(images: Tensor) -> Tensor:
+        seen.extend(images.flatten(1).argmax(1).tolist())
+        return images.flatten(1)[:, :3]
+
+    pictures = (torch.eye(24).reshape(24, 4, 6) * 255).byte()
+    points = torch.cartesian_prod(torch.arange(4), torch.arange(6))
+    own = unweave.load(pictures, factors=points, size=6)
+    unweave.score(encode, own, metrics=["mig", "irs"], settings={"irs": {"points": 200}})
+    assert len(seen) == 24

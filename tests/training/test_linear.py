@@ -13,7 +13,7 @@ from unweave.training.streams import stream
 
 
 def test_principal_components_are_scikit_learns(tmp_path: Path) -> None:
-    run = trained(tmp_path, "pca", net=None, latents=3, samples=200)
+    run = trained(tmp_path, "pca", latents=3, samples=200)
     rows = bars().sample(200, stream(0, "data")).images.flatten(1).numpy() / 255
     theirs = PCA(3).fit(rows)
     images = pictures()[:, None]
@@ -25,12 +25,12 @@ def test_principal_components_are_scikit_learns(tmp_path: Path) -> None:
 
 
 def test_independent_components_are_independent_and_reconstruct_as_well(tmp_path: Path) -> None:
-    pca, ica = (trained(tmp_path, recipe, net=None, latents=3, samples=500) for recipe in ("pca", "ica"))
+    pca, ica = (trained(tmp_path, recipe, latents=3, samples=500) for recipe in ("pca", "ica"))
     codes = ica.encode(pictures()[:, None])
     assert torch.corrcoef(codes.T).fill_diagonal_(0).abs().max() < 0.25
     assert ica.state.psnr == pytest.approx(pca.state.psnr, abs=0.01)
 
 
 def test_too_many_components_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there are no 300 components of 500 images of 256 pixels"):
-        trained(tmp_path, "pca", net=None, latents=300, samples=500)
+    with pytest.raises(InputError, match="no 300 components are in 500 images of 256 pixels"):
+        trained(tmp_path, "pca", latents=300, samples=500)

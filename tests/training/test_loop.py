@@ -27,13 +27,13 @@ TINY_ADVERSARY = {"total_correlation_discriminator.width": 16}
 
 
 def small_settings(recipe: str) -> dict[str, Any]:
-    return {**(TINY_ADVERSARY if recipe == "factor_vae" else {}), **({"net": None} if recipe in ("pca", "ica") else {})}
+    return TINY_ADVERSARY if recipe == "factor_vae" else {}
 
 
 @pytest.mark.filterwarnings("ignore:FastICA did not converge")  # 72 images are soon known by heart
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_every_recipe_trains_and_a_finished_run_is_not_trained_again(recipe: str, tmp_path: Path) -> None:
-    settings = {**small_settings(recipe), "latents": 4, "steps": 4}
+    settings = {**small_settings(recipe), "latents": 4, **({} if recipe in ("pca", "ica") else {"steps": 4})}
     run = trained(tmp_path, recipe, **settings)
     assert run.state.status == "finished"
     assert run.state.psnr is not None
@@ -246,3 +246,60 @@ def test_batches_of_pairs_lie_half_a_batch_apart(tmp_path: Path) -> None:
     table = {row.numpy().tobytes(): at for at, row in zip(data.labels, pictures(), strict=True)}  # type: ignore[attr-defined]
     points = torch.stack([table[(row * 255).round().byte()[0].numpy().tobytes()] for row in images])
     assert ((points[:4] != points[4:]).sum(1) == 1).all()
+
+
+def dropping(shape: tuple[int, int, int], outputs: int, latents: int) -> Net:
+    """A net that draws from torch's global generator."""
+    net = own_net(shape, outputs, latents)
+    return Net(nn.Sequential(nn.Dropout(0.5), net.encoder), net.decoder)
+
+
+def test_a_net_with_dropout_is_seeded_too(tmp_path: Path) -> None:
+    first, second = (trained(tmp_path / name, net=dropping) for name in "ab")
+    assert (first.folder / "model.safetensors").read_bytes() == (second.folder / "model.safetensors").read_bytes()
+
+
+def test_terms_that_come_later_leave_the_weights_alone_until_then(tmp_path: Path) -> None:
+    late: dict[str, Any] = {"reconstruction.schedule": "delayed", "reconstruction.after": 2.0}
+    still, moved = (trained(tmp_path, "ae", steps=steps, **late) for steps in (2, 6))
+    images = bars().rows(torch.arange(4))
+    start = build_model(still.configuration).eval()
+    with torch.no_grad():
+        code = start.code(images.float() / 255).z
+    torch.testing.assert_close(still.encode(images), code)
+    assert not torch.allclose(moved.encode(images), code)
+
+
+def test_a_finished_run_that_lost_a_file_is_made_whole(tmp_path: Path) -> None:
+    run = trained(tmp_path)
+    weights = (run.folder / "model.safetensors").read_bytes()
+    for name in ("model.safetensors", "summary.json"):
+        (run.folder / name).unlink()
+        trained(tmp_path)
+        assert (run.folder / name).exists()
+    assert (run.folder / "model.safetensors").read_bytes() == weights
+
+
+def test_what_a_kill_left_behind_is_cleared(tmp_path: Path) -> None:
+    run = trained(tmp_path)
+    (run.folder / "state.json").unlink()
+    for name in (".checkpoint.safetensors.1.partial", ".tmpabc"):
+        (run.folder / name).write_text("half")
+    trained(tmp_path)
+    assert not list(run.folder.glob(".*"))
+
+
+def test_a_damaged_log_does_not_stop_a_run(tmp_path: Path) -> None:
+    run = trained(tmp_path, log_steps=1)
+    (run.folder / "state.json").unlink()
+    with (run.folder / "log.jsonl").open("ab") as log:
+        log.write(b'5\n{"a": 1}\n\xff')
+    assert [line["step"] for line in trained(tmp_path, log_steps=1).log] == list(range(1, 13))
+
+
+def test_a_device_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is one")
+    with pytest.raises(InputError, match="1 of device 'cuda' cannot be had here"):
+        trained(tmp_path / "store", device="cuda")
+    assert not (tmp_path / "store").exists()

@@ -101,6 +101,15 @@ def test_wrong_input_is_a_sentence(run: Run) -> None:
         run.decode(torch.zeros(2, 5))
     with pytest.raises(InputError, match="steps of a traversal"):
         run.traverse(torch.zeros(4), steps=1)
+    with pytest.raises(InputError, match=r"must lie in \[0, 1\], got 0 to 255"):
+        run.encode(IMAGES.float())
+    with pytest.raises(InputError, match="must lie in"):
+        run.encode(torch.full((1, 1, 16, 16), float("nan")))
+    with pytest.raises(InputError, match="images must be a tensor, got NoneType"):
+        run.encode(None)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="span must be a number"):
+        run.traverse(torch.zeros(4), span=float("nan"))
+    assert run.jacobian(torch.zeros(0, 4)).shape == (0, 4, 1, 16, 16)
     if run.summary.kl is None:
         with pytest.raises(InputError, match="has no posterior"):
             run.posterior(IMAGES)

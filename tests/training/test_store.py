@@ -8,7 +8,7 @@ from tests.training.small import bars, trained
 from unweave.errors import InputError, Unavailable
 from unweave.training import find_run, read_configuration, read_state, remove_run, runs_in, store_folder
 from unweave.training.configuration import configure
-from unweave.training.store import State, write_configuration, write_state
+from unweave.training.store import State, held, is_held, write_configuration, write_state
 
 
 def test_where_runs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,3 +54,23 @@ def test_runs_are_found_by_first_digits_and_removed(tmp_path: Path) -> None:
         find_run("", tmp_path)
     remove_run(first.folder)
     assert runs_in(tmp_path) == [second.folder]
+
+
+def test_what_is_no_run_or_under_way_is_not_removed(tmp_path: Path) -> None:
+    (tmp_path / "precious").mkdir()
+    (tmp_path / "precious" / "configuration.json").write_text("{}")
+    with pytest.raises(InputError, match="is not named like a run"):
+        remove_run(tmp_path / "precious")
+    run = trained(tmp_path, "ae", steps=1)
+    assert not is_held(run.folder)
+    with held(run.folder):
+        assert is_held(run.folder)
+        with pytest.raises(InputError, match="being trained by another process"):
+            remove_run(run.folder)
+    assert run.folder.exists()
+
+
+def test_a_state_of_the_wrong_kind_is_damage(tmp_path: Path) -> None:
+    (tmp_path / "state.json").write_text('{"status": "bogus", "step": 1, "version": "v"}')
+    with pytest.raises(Unavailable, match="is damaged"):
+        read_state(tmp_path)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from unweave.training.streams import initialising, number, stream
+from unweave.training.streams import number, seeded, stream
 
 
 def test_a_stream_is_a_function_of_its_four_numbers() -> None:
@@ -22,10 +22,10 @@ def test_neighbouring_steps_are_unrelated() -> None:
 def test_the_global_generator_is_put_back() -> None:
     torch.manual_seed(3)
     before = torch.get_rng_state()
-    with initialising(0, "weights"):
+    with seeded(0, "weights"):
         first = torch.rand(2)
-    with initialising(0, "weights"):
+    with seeded(0, "weights"):
         assert torch.equal(torch.rand(2), first)
-    with initialising(0, "adversaries"):
+    with seeded(0, "adversaries"):
         assert not torch.equal(torch.rand(2), first)
     assert torch.equal(torch.get_rng_state(), before)

@@ -11,9 +11,9 @@ from rich.table import Table
 
 from unweave.cli.options import console
 from unweave.errors import InputError, Unavailable
-from unweave.training import find_run, read_configuration, read_state, remove_run, runs_in, store_folder
+from unweave.training import State, find_run, read_configuration, read_state, remove_run, runs_in, store_folder
 from unweave.training.log import read_log
-from unweave.training.store import LOG
+from unweave.training.store import LOG, is_held
 
 runs_app = typer.Typer(help="Runs of the store: list, show, remove.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -40,12 +40,18 @@ def list_runs(store: Store = None) -> None:
             configuration.data.name,
             str(configuration.seed),
             "" if configuration.linear else step,
-            state.status if state else "not started",
+            _status(run, state),
             f"{state.psnr:.1f}" if state and state.psnr is not None else "",
             speed,
         )
     console.print(table)
     console.print(f"\nThe store is {folder}.", soft_wrap=True)
+
+
+def _status(run: Path, state: State | None) -> str:
+    if state is None:
+        return "not started"
+    return "stopped" if state.status == "running" and not is_held(run) else state.status
 
 
 @runs_app.command("show")
@@ -68,6 +74,7 @@ def remove(
     store: Store = None,
 ) -> None:
     """Remove runs and all that they hold."""
-    for folder in [find_run(run, store_folder(store)) for run in runs]:  # all are found before one is removed
+    folders = dict.fromkeys(find_run(run, store_folder(store)) for run in runs)
+    for folder in folders:  # all are found before one is removed
         remove_run(folder)
         console.print(f"removed {folder}", soft_wrap=True)

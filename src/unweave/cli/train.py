@@ -43,7 +43,7 @@ def train(
     store: Store = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
     devices: Annotated[int, typer.Option(help="How many of them.")] = 1,
-    precision: Annotated[str, typer.Option(help="32-true, bf16-mixed or 16-mixed.")] = "32-true",
+    precision: Annotated[str, typer.Option(help="32-true or bf16-mixed.")] = "32-true",
     threads: Annotated[int | None, typer.Option(help="CPU threads.", show_default="torch's")] = None,
     checkpoint_steps: Annotated[int | None, typer.Option(help="Steps between checkpoints.")] = None,
     checkpoint_seconds: Annotated[float, typer.Option(help="Seconds between checkpoints; 0 for none.")] = 60.0,
@@ -59,7 +59,12 @@ def train(
     for metric in metrics or ():
         if metric not in METRICS:
             raise unknown("metric", metric, METRICS)
+    if pictures is not None and pictures.exists() and not pictures.is_dir():
+        raise InputError(f"--pictures takes a folder, and {pictures} is a file.")
     images = load(data, **options)
+    for metric in metrics or ():
+        if METRICS[metric].needs in ("labels", "intervention"):
+            images.space  # noqa: B018  says so, where the factors are not known
     weights = parse(terms, "--term")
     for name, weight in weights.items():
         if not isinstance(weight, int | float) or isinstance(weight, bool):
@@ -85,14 +90,18 @@ def train(
             **given,
         },
     )
-    run = fit(configuration, execution, images, store_folder(store))
+    try:
+        run = fit(configuration, execution, images, store_folder(store))
+    except KeyboardInterrupt:
+        console.print("stopped; the same command goes on from here.")
+        raise
     if int(os.environ.get("LOCAL_RANK", "0")) > 0:  # of several devices, the first process tells
         return
     console.print(repr(run), soft_wrap=True)
     console.print(f"PSNR {run.state.psnr:.1f} dB; {run.folder}", soft_wrap=True)
     if pictures is not None:
-        generator = stream(seed, "pictures")
+        generator = stream(configuration.seed, "pictures")
         save(draw_reconstructions(make_reconstructions(run, images, generator)), pictures / "reconstructions.png")
         save(draw_traversals(make_traversals(run, images, generator)), pictures / "traversals.png")
     if scored or metrics:
-        print_scores(score(run, images, metrics=metrics or "all", settings=run.settings, seed=seed))
+        print_scores(score(run, images, metrics=metrics or "all", settings=run.settings, seed=configuration.seed))

@@ -157,11 +157,16 @@ def read_matrix(path: Path) -> NDArray[Any]:
     if path.suffix.lower() != ".csv":
         raise InputError(f"{path} is neither an .npy nor a .csv file.")
     header, rows = _read_rows(path)
+    for number, row in enumerate([header, *rows], start=1):
+        if not all(cell.strip() for cell in row):
+            raise InputError(f"{path}: row {number} has an empty cell.")
     for table in ([header, *rows], rows):  # a header is a first row that is not numbers where all others are
-        try:
-            return np.array(table, dtype=np.float64)
-        except ValueError:
-            continue
+        for kind in (np.int64, np.float64):
+            try:
+                return np.array(table, dtype=kind)
+            except (ValueError, OverflowError):
+                continue
     words = np.array([header, *rows], dtype=str)
     is_data = all(name in column[1:] for name, column in zip(header, words.T, strict=True))
-    return words if is_data else words[1:]
+    columns = [_numbers_or_words(header[k], column) for k, column in enumerate((words if is_data else words[1:]).T)]
+    return np.stack([column.astype(object) for column in columns], axis=1)

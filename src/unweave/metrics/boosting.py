@@ -43,10 +43,13 @@ Job = tuple[Floats, Integers, Floats]  # codes (N, D), their classes (N,), codes
 
 
 def boost_each(jobs: Sequence[Job], *, seed: int) -> list[Boosted]:
-    """:func:`boost` of each job, in their order: large ones side by side in processes, which changes no bit."""
+    """:func:`boost` of each job, in their order: large ones side by side in processes, which changes no bit.
+
+    Within a process that multiprocessing started they run one by one: joblib's workers would not end with it.
+    """
     costs = [len(codes) * len(np.unique(classes)) for codes, classes, _ in jobs]
     workers = min(os.cpu_count() or 1, len(jobs))
-    if sum(costs) < WORTH_A_PROCESS or workers < 2 or multiprocessing.current_process().daemon:
+    if sum(costs) < WORTH_A_PROCESS or workers < 2 or multiprocessing.parent_process() is not None:
         return [boost(*job, seed=seed) for job in jobs]
     from joblib import Parallel, delayed
 

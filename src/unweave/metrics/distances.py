@@ -13,9 +13,9 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.data.distances import Distance, ground_truth_distance, mse
-from unweave.errors import InputError
+from unweave.errors import InputError, whole
 from unweave.metrics.encoders import evaluating
-from unweave.metrics.inputs import Floats, check_codes
+from unweave.metrics.inputs import Floats, check_codes, check_seed
 from unweave.metrics.mcc import correlations
 
 
@@ -43,9 +43,8 @@ def distance_agreement(
     ``pairs`` pairs differ in one random factor. Latent distance is Euclidean. ``encode`` takes float images in [0, 1]
     to codes, ``decode`` codes to such images.
     """
-    if pairs < 3:
-        raise InputError(f"distance_agreement: pairs must be at least 3, got {pairs}.")
-    generator = torch.Generator().manual_seed(seed)
+    pairs = whole("distance_agreement: pairs", pairs, at_least=3)
+    generator = torch.Generator().manual_seed(check_seed(seed))
     drawn = data.space.pairs(pairs, 1, generator)
     seen: list[Floats] = []
     latent: list[Floats] = []
@@ -53,8 +52,8 @@ def distance_agreement(
     for start in range(0, pairs, 256):
         sides = [side[start : start + 256] for side in (drawn.first, drawn.second)]
         images = [data.images(side, generator).float() / 255 for side in sides]
-        with evaluating(encode, decode) as device:
-            codes = [encode(batch.to(device)) for batch in images]
+        with evaluating(encode, *([] if decode is None else [decode])) as like:
+            codes = [encode(batch.to(like)) for batch in images]
             a, b = (check_codes("distance_agreement", c, rows=1) for c in codes)
             if len(a) != len(images[0]) or len(b) != len(images[1]):
                 raise InputError(

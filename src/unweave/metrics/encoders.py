@@ -15,22 +15,25 @@ Encode = Callable[[Tensor], Any]
 
 
 @contextmanager
-def evaluating(*functions: Encode | None) -> Iterator[torch.device]:
-    """The device to put images on, while the modules behind the functions are in evaluation, each put back after.
+def evaluating(*functions: Encode) -> Iterator[Tensor]:
+    """While modules behind the functions are in evaluation, each put back after: a tensor as images should be.
 
-    A module, or a method of one, is recognised; a plain function is taken to do as it should on the CPU.
+    Its device and type are theirs. A module, or a method of one, is recognised; a plain function is taken to do as it
+    should with floats on the CPU.
     """
     for function in functions:
-        if function is not None and not callable(function):
+        if not callable(function):
             raise InputError(f"an encoder must be callable, from images to codes, got {type(function).__name__}.")
     modules = [module for function in functions for module in _modules(function)]
     were = [(module, module.training) for module in modules]
-    parameter = next((parameter for module in modules for parameter in module.parameters()), None)
+    parameter = next(
+        (parameter for module in modules for parameter in module.parameters() if parameter.is_floating_point()), None
+    )
     for module in modules:
         module.training = False
     try:
         with torch.no_grad():
-            yield torch.device("cpu") if parameter is None else parameter.device
+            yield torch.empty(()) if parameter is None else parameter.detach()
     finally:
         for module, training in were:
             module.training = training

@@ -72,6 +72,8 @@ def check_factors(metric: str, factors: Any) -> NDArray[Any]:
         raise InputError(f"{metric}: factors must be (N, K) with K >= 1, got shape {array.shape}.")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InputError(f"{metric}: factors have NaN or infinite entries.")
+    if array.dtype.kind == "f" and array.size and float(np.abs(array).max()) > LARGEST:
+        raise InputError(f"{metric}: factors reach {np.abs(array).max():.1e}, too large to be squared and summed.")
     if array.dtype.kind not in "fiubUSO":
         raise InputError(f"{metric}: factors must be numbers or words, got {array.dtype}.")
     return array
@@ -143,9 +145,12 @@ def dead(codes: Floats) -> Any:
 
 def standardised(train: Floats, *others: Floats) -> tuple[Floats, ...]:
     """Latents with mean 0 and deviation 1 on the first sample; constant ones become 0."""
-    still = dead(train)
-    mean, std = train.mean(0), np.where(still, 1.0, train.std(0))
-    return tuple(np.where(still, 0.0, (codes - mean) / std) for codes in (train, *others))
+    size = np.abs(train).max(0, initial=0.0)
+    tiny = np.where((size > 0) & (size < 1 / LARGEST), 1 / np.where(size > 0, size, 1.0), 1.0)  # squares would vanish
+    scaled = [codes * tiny for codes in (train, *others)]
+    still = dead(scaled[0])
+    mean, std = scaled[0].mean(0), np.where(still, 1.0, scaled[0].std(0))
+    return tuple(np.where(still, 0.0, (codes - mean) / std) for codes in scaled)
 
 
 def _classes(metric: str, pairs: Sequence[tuple[Any, Any]], latents: int, factors_at_least: int) -> list[Labelled]:
@@ -200,5 +205,20 @@ def _from_objects(metric: str, array: NDArray[Any]) -> NDArray[Any]:
     entries = array.reshape(-1).tolist()
     if any(entry is None or entry != entry for entry in entries):
         raise InputError(f"{metric}: factors have missing entries.")
-    numeric = all(isinstance(entry, int | float | np.number) for entry in entries)
-    return array.astype(np.float64) if numeric else array.astype(str)
+    if all(isinstance(entry, int | np.integer) for entry in entries):
+        return (
+            np.unique(array, return_inverse=True)[1].reshape(array.shape)
+            if _beyond(entries)
+            else array.astype(np.int64)
+        )
+    if all(isinstance(entry, int | float | np.number) for entry in entries):
+        return array.astype(np.float64)
+    for column in array.T if array.ndim == 2 else [array]:
+        if any(isinstance(entry, float | np.floating) and entry % 1 for entry in column):
+            raise InputError(f"{metric}: a factor with fractions stands beside one of words: score them apart.")
+    return array.astype(str)
+
+
+def _beyond(entries: list[Any]) -> bool:
+    """Whether integers are too large for 64 bits; then their order is all that is kept."""
+    return any(not -(2**63) <= entry < 2**63 for entry in entries)

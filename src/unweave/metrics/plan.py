@@ -202,6 +202,9 @@ class EncodedData:
 
     def rows(self, index: Tensor) -> Floats:
         """Codes (n, D) of the images at these positions."""
+        if isinstance(self._data, OwnImages) and self._data.has_factors and not self._data.stochastic:
+            assert self._data.labels is not None
+            return self(self._data.labels[index])  # each image is a point of the grid, and may be known already
         return self._encode_images(len(index), lambda part: self._data.rows(index[part], self._generator))
 
     def split(self, samples: int, tests: int) -> tuple[Sample, Sample]:
@@ -218,10 +221,10 @@ class EncodedData:
 
     def _encode_images(self, n: int, images: Callable[[slice], Tensor]) -> Floats:
         parts = []
-        with evaluating(self._encode) as device, progress(f"encoding {self._purpose}", n) as advance:
+        with evaluating(self._encode) as like, progress(f"encoding {self._purpose}", n) as advance:
             for start in range(0, n, self._batch):
                 rows = slice(start, min(start + self._batch, n))
-                batch = images(rows).to(device).float() / 255
+                batch = (images(rows).to(like.device).float() / 255).to(like.dtype)
                 codes = check_codes("encode", self._encode(batch), rows=0)
                 if len(codes) != len(batch):
                     raise InputError(f"encode was given {len(batch)} images and returned {len(codes)} codes.")
@@ -264,9 +267,13 @@ def _chosen(metrics: str | Sequence[str], fits: Callable[[Metric], bool]) -> lis
 
 
 def _checked_settings(settings: Settings | None) -> Settings:
+    if settings is not None and not isinstance(settings, Mapping):
+        raise InputError(f"settings takes a dictionary by metric, as in {{'mig': {{'bins': 5}}}}, got {settings!r}.")
     for name, given in (settings or {}).items():
         if name not in METRICS:
-            raise unknown("metric", name, METRICS)
+            raise unknown("metric", str(name), METRICS)
+        if not isinstance(given, Mapping):
+            raise InputError(f"settings of {name} must be a dictionary, as in {{'bins': 5}}, got {given!r}.")
         takes = METRICS[name].takes
         for setting in given:
             if setting not in takes:

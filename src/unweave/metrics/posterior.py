@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from unweave.errors import InputError
 from unweave.metrics.inputs import Codes, Floats, check_codes
 from unweave.metrics.reconstruction import check_images
 
-LARGEST = np.log(np.finfo(np.float64).max)
+LARGEST = 700.0  # a variance of 1e304; sums of a few more would not be finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,8 @@ class ActiveUnits:
 
 def active_units(mean: Codes, *, threshold: float = 0.01) -> ActiveUnits:
     """How many latents' posterior means vary by more than ``threshold`` over the data (Burda et al. 2016)."""
+    if not isinstance(threshold, Real) or not threshold >= 0:
+        raise InputError(f"active_units: threshold must be at least 0, got {threshold!r}.")
     variance = check_codes("active_units", mean).var(0, ddof=1)
     return ActiveUnits(int((variance > threshold).sum()), variance)
 

@@ -57,6 +57,8 @@ def sap(
     if method != "svm":
         raise InputError(f"sap: method must be 'svm' or 'correlation', got {method!r}.")
     train, held_out = fit_and_test("sap", codes, factors, test, seed)
+    if np.abs(train.codes).max() > 1e50:
+        raise InputError("sap: codes beyond 1e50 keep the support vector machine busy for ever: divide them first.")
 
     def accuracies(factor: int) -> Floats:
         from sklearn.svm import LinearSVC

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.metrics.inputs import Codes
+from unweave.metrics.inputs import Codes, dead
 from unweave.metrics.total_correlation import sampled
 
 
@@ -26,9 +26,13 @@ def wasserstein_correlation(codes: Codes, *, logvar: Codes | None = None, seed: 
     codes. ``logvar`` as in :func:`total_correlation`.
     """
     values = sampled("wasserstein_correlation", codes, logvar, seed)
+    scale = float(np.max(values.std(0), initial=0.0, where=~dead(values)))
+    if scale == 0:
+        return WassersteinCorrelation(0.0, 0.0)
+    values = np.where(dead(values), 0.0, (values - values.mean(0)) / scale)  # the products below are fourth powers
     covariance = np.atleast_2d(np.cov(values, rowvar=False, ddof=1))
     root = np.sqrt(np.diag(covariance))
     eigenvalues = np.linalg.eigvalsh(covariance * np.outer(root, root)).clip(min=0)
     total = float(np.trace(covariance))
     distance = max(0.0, 2 * total - 2 * float(np.sqrt(eigenvalues).sum()))
-    return WassersteinCorrelation(distance, distance / total if total > 0 else 0.0)
+    return WassersteinCorrelation(distance * scale**2, distance / total)

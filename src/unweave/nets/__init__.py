@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from unweave.errors import InputError, unknown, whole
+from unweave.errors import InputError, whole
 from unweave.nets.conv16 import conv16
 from unweave.nets.conv64 import conv64
 from unweave.nets.linear import linear
@@ -18,6 +15,7 @@ from unweave.nets.mlp import mlp
 from unweave.nets.pair import Build, Net, Shape
 from unweave.nets.qlae import qlae
 from unweave.nets.tripod import tripod
+from unweave.settings import name_in, named
 
 __all__ = ["NETS", "Build", "Net", "Shape", "build_net", "name_of"]
 
@@ -47,7 +45,7 @@ def build_net(net: str | Build, shape: Shape, outputs: int, latents: int) -> Net
     shape = (channels, height, width)
     whole("a net: outputs", outputs, at_least=1)
     whole("a net: latents", latents, at_least=1)
-    build = _find(net) if isinstance(net, str) else net
+    build = named("net", net, NETS) if isinstance(net, str) else net
     name = name_of(net)
     if NETS.get(name) is build:
         built = build(shape, outputs, latents)
@@ -60,39 +58,7 @@ def build_net(net: str | Build, shape: Shape, outputs: int, latents: int) -> Net
 
 def name_of(net: str | Build) -> str:
     """The name under which :func:`build_net` finds a net again: ours, or ``module:function``."""
-    if isinstance(net, str):
-        return net
-    for name, build in NETS.items():
-        if build is net:
-            return name
-    module, qualname = getattr(net, "__module__", None), getattr(net, "__qualname__", None)
-    found: Any = sys.modules.get(module or "")
-    for part in (qualname or "").split("."):
-        found = getattr(found, part, None)
-    if found is not net:
-        raise InputError(
-            f"net {net!r} cannot be found again by a name, as a run must: "
-            "write it as a function at the top level of a module."
-        )
-    return f"{module}:{qualname}"
-
-
-def _find(name: str) -> Build:
-    if name in NETS:
-        return NETS[name]
-    module, colon, function = name.partition(":")
-    if not (colon and module and function):
-        raise unknown("net", name, NETS)
-    try:
-        found: Any = importlib.import_module(module)
-    except Exception as error:
-        raise InputError(f"net {name!r}: the module {module!r} cannot be imported ({_said(error)}).") from error
-    for part in function.split("."):
-        found = getattr(found, part, None)
-    if not callable(found):
-        raise InputError(f"net {name!r}: the module {module!r} has no function {function!r}.")
-    build: Build = found
-    return build
+    return net if isinstance(net, str) else name_in(NETS, net)
 
 
 def _pair(name: str, built: object) -> Net:

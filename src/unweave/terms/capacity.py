@@ -9,6 +9,7 @@ from torch import Tensor
 
 from unweave.latents import Gaussian, Latent
 from unweave.model import Forward
+from unweave.schedules import Schedule
 from unweave.terms.gaussians import posterior
 from unweave.terms.kl import kl_divergence
 from unweave.terms.term import Term
@@ -21,15 +22,6 @@ def capacity_loss(mean: Tensor, logvar: Tensor, *, capacity: float) -> Tensor:
     images that are hard and easy to encode.
     """
     return (kl_divergence(mean, logvar) - capacity).abs()
-
-
-def capacity_at(step: int, steps: int, *, maximum: float, over: float) -> float:
-    """C at a step of a run of ``steps``: linear from 0 to ``maximum``, reached after ``over``, then constant.
-
-    ``over`` up to 1 is a share of the run, above that a number of steps.
-    """
-    ramp = over * steps if over <= 1 else over
-    return maximum * min(1.0, step / ramp)
 
 
 class Capacity(Term):
@@ -45,5 +37,5 @@ class Capacity(Term):
 
     def __call__(self, batch: Forward) -> Tensor:
         """Of the batch's posteriors, at its step."""
-        capacity = capacity_at(batch.step, batch.steps, maximum=self.maximum, over=self.over)
+        capacity = Schedule(kind="linear", over=self.over).at(batch.step, batch.steps, final=self.maximum)
         return capacity_loss(*posterior(self.title, batch.code), capacity=capacity)

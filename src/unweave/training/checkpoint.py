@@ -50,6 +50,7 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[st
             save_file(plain, aside, metadata={SAID: json.dumps(dict(metadata), sort_keys=True)})
         except SafetensorError as error:
             raise OSError(str(error)) from error
+        aside.chmod(0o644)  # as the other files; safetensors leaves it to its owner alone
 
 
 def load_tensors(path: Path, run: str) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -61,7 +62,9 @@ def load_tensors(path: Path, run: str) -> tuple[dict[str, Tensor], dict[str, str
             metadata = json.loads((file.metadata() or {}).get(SAID, "{}"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no dict
     except (SafetensorError, OSError, ValueError) as error:
-        raise Unavailable(f"{path} is damaged or no safetensors file ({error}): remove it to start anew.") from error
+        raise Unavailable(
+            f"{path} is damaged or no safetensors file ({error}): remove it, and the same command makes it again."
+        ) from error
     if metadata.get("run") != run:
         raise InputError(f"{path} belongs to another configuration ({metadata.get('run', 'none')}), not to {run}.")
     return tensors, metadata

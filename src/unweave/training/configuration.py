@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
@@ -11,13 +12,13 @@ import numpy as np
 import torch
 from pydantic import Field
 
-from unweave.data import FactorData
-from unweave.errors import InputError, unknown
+from unweave.data import FactorData, OwnImages
+from unweave.errors import InputError, extra, unknown
 from unweave.recipes import FIELDS, Recipe, compose, parameters_of
 from unweave.settings import Settings
 
 FINGERPRINTED = 64  # images, evenly over the set
-Precision = Literal["32-true", "16-mixed", "bf16-mixed"]
+Precision = Literal["32-true", "bf16-mixed"]
 
 
 class DataIdentity(Settings):
@@ -32,12 +33,17 @@ class DataIdentity(Settings):
 
     @classmethod
     def of(cls, data: FactorData) -> DataIdentity:
-        """The identity of a data set; its images are told by some of them."""
+        """The identity of a data set; one's own is told by all of its images and factors, others by some images."""
         size = min(data.size, 2**62)
-        index = torch.from_numpy(np.linspace(0, size - 1, min(size, FINGERPRINTED)).astype(np.int64))
-        images = data.rows(index, torch.Generator().manual_seed(0))
-        digest = hashlib.sha256(images.numpy().tobytes()).hexdigest()[:16]
-        return cls(name=data.name, options=dict(data.options), shape=data.shape, size=size, fingerprint=digest)
+        few = size if isinstance(data, OwnImages) else min(size, FINGERPRINTED)
+        index = torch.from_numpy(np.linspace(0, size - 1, few).astype(np.int64))
+        digest = hashlib.sha256()
+        for part in index.split(1024):
+            digest.update(data.rows(part, torch.Generator().manual_seed(0)).numpy().tobytes())
+        if isinstance(data, OwnImages) and data.labels is not None:
+            digest.update(data.labels.numpy().tobytes())
+        fingerprint = digest.hexdigest()[:16]
+        return cls(name=data.name, options=dict(data.options), shape=data.shape, size=size, fingerprint=fingerprint)
 
 
 class Configuration(Recipe):
@@ -56,6 +62,11 @@ class Configuration(Recipe):
         super().check()
         if self.batch % self.devices:
             raise InputError(f"a batch of {self.batch} cannot be parted among {self.devices} devices.")
+        pixels = math.prod(self.data.shape)
+        if self.linear and self.latent.size > min(self.samples, pixels):
+            raise InputError(
+                f"{self.recipe}: no {self.latent.size} components are in {self.samples} images of {pixels} pixels."
+            )
         if self.snapshots > self.steps:
             raise InputError(f"{self.snapshots} snapshots cannot be taken in {self.steps} steps.")
 
@@ -91,7 +102,7 @@ def configure(recipe: str | Recipe, data: FactorData, settings: Mapping[str, Any
     """The configuration and execution of a run, from a recipe, data and settings by name; or why they do not fit."""
     if not isinstance(data, FactorData):
         raise InputError(f"train: data must be a data set, as unweave.load gives, got {type(data).__name__}.")
-    settings = {key: value for key, value in settings.items() if value is not None}
+    settings = {key: value for key, value in settings.items() if value is not None or "." in key}
     execution = {key: settings.pop(key) for key in Execution.model_fields if key in settings}
     own = {key: settings.pop(key) for key in OWN_FIELDS if key in settings}
     _check_names(recipe, settings)
@@ -99,13 +110,17 @@ def configure(recipe: str | Recipe, data: FactorData, settings: Mapping[str, Any
         if settings:
             raise InputError(f"{next(iter(settings))}: a Recipe of your own is complete; set this in it.")
         made = recipe
+        made.check()
     else:
         made = compose(recipe, settings, factors=len(data.space) if data.has_factors else None)
     configuration = Configuration(**made.model_dump(mode="json"), data=DataIdentity.of(data), **own)
     configuration.check()
     if configuration.grouping is not None:
         _check_pairs(configuration, data)
-    return configuration, Execution(**execution)
+    executed = Execution(**execution)
+    if executed.tensorboard:
+        extra("tensorboard", "tensorboard")
+    return configuration, executed
 
 
 def _check_names(recipe: str | Recipe, settings: Mapping[str, Any]) -> None:
@@ -122,7 +137,9 @@ def _check_pairs(configuration: Configuration, data: FactorData) -> None:
         raise InputError(f"{configuration.recipe} learns from pairs, and {data.name} has no factors to pair images by.")
     if configuration.batch % 2:
         raise InputError(f"{configuration.recipe} learns from pairs: batch must be even, got {configuration.batch}.")
-    data.space.pairs(1, changed_of(configuration, data), torch.Generator().manual_seed(0))  # says what is wrong
+    pairs = data.space.pairs(1, changed_of(configuration, data), torch.Generator().manual_seed(0))  # says what is wrong
+    if not pairs.changed.any() and configuration.changed == 0:
+        raise InputError("changed=0: pairs that differ in nothing teach nothing.")
 
 
 def changed_of(configuration: Configuration, data: FactorData) -> int | tuple[int, int]:

@@ -17,16 +17,13 @@ from unweave.training.streams import number, stream
 
 def fit_linear(model: Model, configuration: Configuration, data: FactorData) -> None:
     """Set the weights of a model with the net "linear" to the components of a sample of the data."""
-    samples, latents = configuration.samples, configuration.latent.size
-    pixels = int(np.prod(configuration.data.shape))
-    if latents > min(samples, pixels):
-        raise InputError(
-            f"{configuration.recipe}: there are no {latents} components of {samples} images of {pixels} pixels."
-        )
     assert configuration.linear is not None
-    images = data.sample(samples, stream(configuration.seed, "data")).images
+    images = data.sample(configuration.samples, stream(configuration.seed, "data")).images
     rows = images.flatten(1).numpy() / 255.0  # in float32 independent components come out alike
-    fitted = _components(configuration.linear, rows, latents, number(configuration.seed, "fit") % 2**32)
+    if not np.ptp(rows, axis=0).any():
+        raise InputError(f"{configuration.recipe}: all images are alike, and have no components.")
+    seed = number(configuration.seed, "fit") % 2**32
+    fitted = _components(configuration.linear, rows, configuration.latent.size, seed)
     encode = torch.from_numpy(fitted.components_.astype(np.float32))  # (D, pixels)
     decode = torch.from_numpy(_back(fitted).astype(np.float32))  # (pixels, D)
     mean = torch.from_numpy(fitted.mean_.astype(np.float32))

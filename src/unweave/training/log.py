@@ -55,11 +55,14 @@ class Log:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The lines of a log, the last one left out where it was cut off."""
+    """The lines of a log, up to where it was cut off or is damaged."""
     lines = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []:
         try:
-            lines.append(json.loads(line))
+            values = json.loads(line)
         except ValueError:
             break
+        if not isinstance(values, dict) or not isinstance(values.get("step"), int):
+            break
+        lines.append(values)
     return lines

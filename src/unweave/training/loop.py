@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import torch
-from filelock import FileLock, Timeout
 from torch import Tensor
 
 from unweave.data import FactorData, load
-from unweave.errors import Diverged, InputError, Unavailable
+from unweave.errors import Diverged, InputError
 from unweave.model import Model
 from unweave.progress import progress
 from unweave.recipes import Recipe
@@ -31,13 +29,16 @@ from unweave.training.store import (
     CHECKPOINT,
     LOG,
     State,
+    held,
+    is_whole,
     read_state,
+    remove_leftovers,
     store_folder,
     versions,
     write_configuration,
     write_state,
 )
-from unweave.training.streams import initialising, stream
+from unweave.training.streams import seeded, stream
 
 
 def train(recipe: str | Recipe, data: str | FactorData, *, store: str | Path | None = None, **settings: Any) -> Run:
@@ -61,9 +62,10 @@ def fit(configuration: Configuration, execution: Execution, data: FactorData, st
         state = read_state(folder)
         if state is not None and state.status == "failed":
             raise Diverged(f"the run {folder} failed before: {state.error} Remove it to train it again.")
-        if state is None or state.status != "finished":
+        if state is None or state.status != "finished" or not is_whole(folder):
             if fabric.is_global_zero:
                 write_configuration(folder, configuration)
+                remove_leftovers(folder)
             fabric.barrier()
             if configuration.linear is None:
                 Session(configuration, execution, data, folder, model, state, fabric).run()
@@ -78,28 +80,18 @@ def launched(configuration: Configuration, execution: Execution) -> Any:
     """The devices and processes of a run; of several devices this process is one, and starts the others."""
     from lightning_fabric import Fabric
 
-    fabric = Fabric(
-        accelerator=execution.device,
-        devices=configuration.devices,
-        strategy="auto" if configuration.devices == 1 else "ddp_find_unused_parameters_true",
-        precision=configuration.precision,
-    )
+    try:
+        fabric = Fabric(
+            accelerator=execution.device,
+            devices=configuration.devices,
+            strategy="auto" if configuration.devices == 1 else "ddp_find_unused_parameters_true",
+            precision=configuration.precision,
+        )
+    except (RuntimeError, ValueError) as error:  # Lightning's names for a device that is not there
+        wanted = f"{configuration.devices} of device {execution.device!r}"
+        raise InputError(f"{wanted} cannot be had here: {str(error).splitlines()[0]}") from error
     fabric.launch()
     return fabric
-
-
-@contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """While this process trains a run, no other one does."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / "lock", timeout=0).acquire()
-    except Timeout as error:
-        raise InputError(f"the run {folder} is being trained by another process.") from error
-    except OSError as error:
-        raise Unavailable(f"cannot keep the run {folder}: {error.strerror or error}.") from error
-    with lock:
-        yield
 
 
 class Session:
@@ -117,7 +109,7 @@ class Session:
     ) -> None:
         self._configuration, self._execution, self._data, self._folder = configuration, execution, data, folder
         self._model = model
-        with initialising(configuration.seed, "adversaries"):
+        with seeded(configuration.seed, "adversaries"):
             self._objective = Objective(model, configuration)
         self._fabric = fabric
         self._objective.to(self._fabric.device)
@@ -182,22 +174,37 @@ class Session:
                 saved = time.monotonic()
             if stop.signal is not None and done < configuration.steps:
                 self._record("interrupted", done)
-                raise KeyboardInterrupt if stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
-        if self._fabric.is_global_zero:
+                break
+        if done == configuration.steps and self._fabric.is_global_zero:
             self._model.eval()
             save_run(self._folder, configuration, self._model, self._data, seconds=self._seconds)
+        if stop.signal is not None:
+            raise KeyboardInterrupt if stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
         self._fabric.barrier()
 
     def step(self, step: int) -> dict[str, Tensor]:
         """One step of training; the loss, its terms and those of the adversaries."""
         images = self._images(step)
         generator = stream(self._configuration.seed, "terms", step, self._fabric.global_rank, self._fabric.device)
-        values, losses = self._module(images, step, generator)
+        with seeded(self._configuration.seed, "modules", step, self._fabric.global_rank, self._fabric.device):
+            values, losses = self._module(images, step, generator)
+        for name, value in values.items():
+            if value.ndim:
+                raise InputError(f"the term {name} must be a scalar, got shape {tuple(value.shape)}.")
         weights = self._objective.weights(step)
         loss = sum((weights[name] * value for name, value in values.items()), torch.zeros((), device=images.device))
         total = sum(losses.values(), loss)
-        if self._fabric.device.type == "cpu" and not torch.isfinite(total):
+        asked = (
+            self._fabric.device.type == "cpu" or step % self._execution.log_steps == 0
+        )  # elsewhere asking is waiting
+        if asked and not torch.isfinite(total):
             self._fail(step, values | losses)
+        if total.requires_grad:  # else every term that could teach something is still to come
+            self._update(total)
+        adversaries = {f"{name}.adversary": value.detach() for name, value in losses.items()}
+        return {"loss": loss.detach()} | {name: value.detach() for name, value in values.items()} | adversaries
+
+    def _update(self, total: Tensor) -> None:
         for optimiser in self._wrapped:
             optimiser.zero_grad(set_to_none=True)
         self._fabric.backward(total)
@@ -205,8 +212,6 @@ class Session:
             torch.nn.utils.clip_grad_value_(self._model.parameters(), self._configuration.optimiser.clip)
         for optimiser in self._wrapped:
             optimiser.step()
-        adversaries = {f"{name}.adversary": value.detach() for name, value in losses.items()}
-        return {"loss": loss.detach()} | {name: value.detach() for name, value in values.items()} | adversaries
 
     def _images(self, step: int) -> Tensor:
         """The batch of a step, float in [0, 1]; pairs lie half a batch apart."""
@@ -229,14 +234,18 @@ class Session:
         raise Diverged(f"the run {self._folder} diverged: {error} Its last good checkpoint is kept.")
 
     def _save(self, done: int) -> None:
-        """Keep everything, unless the last update has left something that is not finite."""
-        for name, parameter in self._objective.named_parameters():
-            if not torch.isfinite(parameter).all():
-                self._fail(done - 1, {f"the update of {name}": torch.tensor(float("nan"))})
+        """Keep everything."""
+        self._check_weights(done)
         if self._fabric.is_global_zero:
             metadata = {"run": self._configuration.name, "step": str(done), "version": versions()}
             save_tensors(self._folder / CHECKPOINT, everything(self._objective, self._optimisers), metadata)
             self._record("running", done)
+
+    def _check_weights(self, done: int) -> None:
+        """Nothing is kept that the last update has left not finite."""
+        for name, parameter in self._objective.named_parameters():
+            if not torch.isfinite(parameter).all():
+                self._fail(done - 1, {f"the update of {name}": torch.tensor(float("nan"))})
 
     def _restore(self) -> int:
         path = self._folder / CHECKPOINT
@@ -251,6 +260,7 @@ class Session:
         return count > 0 and done * count // steps > (done - 1) * count // steps
 
     def _snapshot(self, log: Log, done: int) -> None:
+        self._check_weights(done)
         metadata = {"run": self._configuration.name, "step": str(done)}
         save_tensors(snapshot_path(self._folder, done), self._model.state_dict(), metadata)
         self._model.eval()

@@ -16,8 +16,8 @@ from unweave.training.objective import Objective
 def main_optimiser(model: Model, settings: Optimiser) -> torch.optim.Optimizer:
     """Adam or AdamW of the model; decay is for the matrices and kernels of encoder and decoder alone."""
     learned = set(model.learned.parameters())
-    decayed = [p for p in model.parameters() if p.ndim >= 2 and p not in learned]
-    others = [p for p in model.parameters() if p.ndim < 2 or p in learned]
+    decayed = [p for p in model.parameters() if p.ndim in (2, 4) and p not in learned]
+    others = [p for p in model.parameters() if p.ndim not in (2, 4) or p in learned]
     groups = [{"params": decayed, "weight_decay": settings.weight_decay}, {"params": others, "weight_decay": 0.0}]
     kind: type[torch.optim.Adam] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.name]
     return kind(

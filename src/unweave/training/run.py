@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,7 @@ from unweave.training.log import read_log
 from unweave.training.store import (
     CHECKPOINT,
     LOG,
+    SUMMARY,
     WEIGHTS,
     State,
     read_configuration,
@@ -32,13 +36,14 @@ from unweave.training.store import (
     versions,
     write_state,
 )
-from unweave.training.streams import initialising, stream
+from unweave.training.streams import seeded, stream
 from unweave.training.writing import write_text
 
 BATCH = 256  # images at a time
 SUMMARISED = 2048  # images that a summary is made from
 MEASURED = 512  # images that a PSNR is measured on
-SUMMARY = "summary.json"
+PERFECT = 200.0  # dB, for what is reconstructed without error
+SLACK = 0.01  # that images may lie outside of [0, 1], as resizing leaves them
 
 
 @dataclass(frozen=True)
@@ -139,7 +144,10 @@ class Run:
                 ]
             return torch.stack(parts, dim=1)
 
-        return self._each(self._codes(codes), columns)
+        codes = self._codes(codes)
+        if not len(codes):
+            return codes.new_empty(0, self.model.latent.size, *self.configuration.data.shape)
+        return self._each(codes, columns)
 
     def traverse(self, code: Tensor, *, steps: int = 7, span: float = 2.0) -> Tensor:
         """Images (D, steps, C, H, W): through one code (D,), each latent in turn over its range.
@@ -148,7 +156,9 @@ class Run:
         quantised latent takes its values, evenly thinned.
         """
         steps = whole("steps of a traversal", steps, at_least=2)
-        (code,) = self._codes(code[None])
+        (code,) = self._codes(_tensor("a code", code)[None])
+        if not isinstance(span, Real) or not math.isfinite(span):
+            raise InputError(f"span must be a number, got {span!r}.")
         ranges = self._ranges(steps, span).to(code)  # (D, steps)
         latents = len(code)
         codes = code.repeat(latents, steps, 1)  # (D, steps, D)
@@ -193,7 +203,8 @@ class Run:
 
     def __repr__(self) -> str:
         c = self.configuration
-        return f"<run {self.name}: {c.recipe} on {c.data.name}, {self.state.status} at step {self.state.step:,}>"
+        where = "" if c.linear else f" at step {self.state.step:,}"
+        return f"<run {self.name}: {c.recipe} on {c.data.name}, {self.state.status}{where}>"
 
     def _ranges(self, steps: int, span: float) -> Tensor:
         """The values (D, steps) that each latent takes in a traversal."""
@@ -206,16 +217,19 @@ class Run:
         return torch.tensor(self.summary.mean)[:, None] + torch.tensor(self.summary.std)[:, None] * line
 
     def _images(self, images: Tensor) -> Tensor:
-        images = torch.as_tensor(images)
+        images = _tensor("images", images)
         shape = self.configuration.data.shape
         if images.ndim != 4 or tuple(images.shape[1:]) != shape:
             raise InputError(f"this run takes images (B, {', '.join(map(str, shape))}), got {tuple(images.shape)}.")
         if images.dtype != torch.uint8 and not images.is_floating_point():
             raise InputError(f"images must be uint8, or floats in [0, 1], got {images.dtype}.")
-        return images.float() / 255 if images.dtype == torch.uint8 else images.float()
+        images = images.float() / 255 if images.dtype == torch.uint8 else images.float()
+        if images.numel() and not (images.min() >= -SLACK and images.max() <= 1 + SLACK):
+            raise InputError(f"images must lie in [0, 1], got {float(images.min()):.3g} to {float(images.max()):.3g}.")
+        return images
 
     def _codes(self, codes: Tensor) -> Tensor:
-        codes = torch.as_tensor(codes).float()
+        codes = _tensor("codes", codes).float()
         if codes.ndim != 2 or codes.shape[1] != self.model.latent.size:
             raise InputError(f"this run takes codes (B, {self.model.latent.size}), got {tuple(codes.shape)}.")
         return codes
@@ -230,6 +244,8 @@ class Run:
 
 def open_run(path: str | Path) -> Run:
     """The run in a folder: finished, or as far as its last checkpoint."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"open takes the folder of a run, got {path!r}.")
     folder = Path(path)
     configuration, state = read_configuration(folder), read_state(folder)
     if state is None:
@@ -282,7 +298,14 @@ def measure_psnr(model: Model, configuration: Configuration, data: FactorData) -
     images = data.sample(MEASURED, stream(configuration.seed, "psnr")).images
     device = next(model.parameters()).device
     again = [model.decode(model.code(part.to(device).float() / 255).representation) for part in images.split(BATCH)]
-    return psnr(images, torch.cat(again).cpu().clamp(0, 1)).score
+    return min(psnr(images, torch.cat(again).cpu().clamp(0, 1)).score, PERFECT)
+
+
+def _tensor(what: str, values: Any) -> Tensor:
+    try:
+        return torch.as_tensor(values).detach()
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(f"{what} must be a tensor, got {type(values).__name__}.") from error
 
 
 def snapshot_path(folder: Path, step: int) -> Path:
@@ -293,7 +316,7 @@ def snapshot_path(folder: Path, step: int) -> Path:
 def build_model(configuration: Configuration) -> Model:
     """The model of a configuration, at its start; images and kernels lie channels last in memory, which is faster."""
     latent = configuration.latent
-    with initialising(configuration.seed, "weights"):
+    with seeded(configuration.seed, "weights"):
         net = build_net(configuration.net, configuration.data.shape, latent.outputs, latent.size)
         model = Model(net.encoder, net.decoder, latent, configuration.likelihood)
     return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]

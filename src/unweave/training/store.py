@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
+from filelock import FileLock, Timeout
 
 from unweave.errors import InputError, Unavailable
 from unweave.training.configuration import Configuration
 from unweave.training.writing import write_text
 
-CONFIGURATION, STATE, LOG, WEIGHTS, CHECKPOINT = (
-    "configuration.json",
-    "state.json",
-    "log.jsonl",
-    "model.safetensors",
-    "checkpoint.safetensors",
-)
+CONFIGURATION, STATE, LOG, SUMMARY = "configuration.json", "state.json", "log.jsonl", "summary.json"
+WEIGHTS, CHECKPOINT, LOCK = "model.safetensors", "checkpoint.safetensors", "lock"
+NAME = re.compile("[0-9a-f]{16}")  # of a run's folder
 Status = Literal["running", "interrupted", "failed", "finished"]
 
 
@@ -56,11 +56,15 @@ def write_state(folder: Path, state: State) -> None:
 def read_state(folder: Path) -> State | None:
     """How far a run has come, None where nothing was recorded."""
     try:
-        return State(**json.loads((folder / STATE).read_text(encoding="utf-8")))
+        state = State(**json.loads((folder / STATE).read_text(encoding="utf-8")))
+        if state.status not in get_args(Status) or not isinstance(state.step, int):
+            raise ValueError(f"{state} is no state")
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError) as error:
-        raise Unavailable(f"{folder / STATE} is damaged: {error}.") from error
+        what = f"{folder / STATE} is damaged ({error}): remove it, and the run goes on from its checkpoint."
+        raise Unavailable(what) from error
+    return state
 
 
 def write_configuration(folder: Path, configuration: Configuration) -> None:
@@ -106,7 +110,50 @@ def find_run(name: str, store: Path) -> Path:
 
 
 def remove_run(folder: Path) -> None:
-    """Delete a run's folder, its state first, so that what is left half-deleted is not taken for a run."""
-    for name in (CONFIGURATION, STATE):
-        (folder / name).unlink(missing_ok=True)
-    shutil.rmtree(folder)
+    """Delete a run's folder, its state first, so that what is left half-deleted is not taken for a run.
+
+    A folder that is not named like a run is left alone, and so is a run that is under way.
+    """
+    if not NAME.fullmatch(folder.resolve().name):
+        raise InputError(f"{folder} is not named like a run, and is not removed.")
+    with held(folder):
+        for name in (CONFIGURATION, STATE):
+            (folder / name).unlink(missing_ok=True)
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """While this process has a run, no other one does."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / LOCK, timeout=0).acquire()
+    except Timeout as error:
+        raise InputError(f"the run {folder} is being trained by another process.") from error
+    except OSError as error:
+        raise Unavailable(f"cannot keep the run {folder}: {error.strerror or error}.") from error
+    with lock:
+        yield
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a process is training a run now."""
+    if not (folder / LOCK).exists():
+        return False
+    try:
+        FileLock(folder / LOCK, timeout=0).acquire().lock.release()
+    except (Timeout, OSError):
+        return True
+    return False
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether all that a finished run has is there."""
+    return (folder / WEIGHTS).exists() and (folder / SUMMARY).exists()
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete what writing left behind when its process was killed."""
+    for pattern in (".*.partial", ".tmp*"):
+        for path in folder.glob(pattern):
+            path.unlink(missing_ok=True)

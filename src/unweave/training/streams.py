@@ -27,8 +27,14 @@ def number(seed: int, purpose: str, step: int = 0, rank: int = 0) -> int:
 
 
 @contextmanager
-def initialising(seed: int, purpose: str) -> Iterator[None]:
-    """While modules are built: torch's global generator stands where the run's seed says, and is put back after."""
-    with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(number(seed, purpose))
+def seeded(seed: int, purpose: str, step: int = 0, rank: int = 0, device: torch.device | str = "cpu") -> Iterator[None]:
+    """For what draws from torch's global generators, as initialisers and dropout do: they stand where the run says.
+
+    After it they are put back where they stood.
+    """
+    device = torch.device(device)
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.default_generator.manual_seed(number(seed, purpose, step, rank))
+        if device.type == "cuda":
+            torch.cuda.manual_seed(number(seed, purpose, step, rank))
         yield
