@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -43,14 +45,14 @@ def test_hidden_layers_have_the_tables_sizes(net: Net) -> None:
 
 
 def test_activations_lead_to_the_output(net: Net) -> None:
-    codes = torch.randn(3, 10)
-    last = net.decoder.activations(codes)[-1]  # type: ignore[operator]
-    output = net.decoder.output
+    codes, decoder = torch.randn(3, 10, dtype=torch.float64), copy.deepcopy(net.decoder).double()
+    last = decoder.activations(codes)[-1]  # type: ignore[operator]
+    output = decoder.output
     assert isinstance(output, nn.ConvTranspose2d)
     expected = F.conv_transpose2d(last, output.weight, output.bias, stride=2, padding=1)
-    logits = net.decoder(codes)
+    logits = decoder(codes)
     torch.testing.assert_close(logits, expected)
-    weights = list(net.decoder.parameters())
+    weights = list(decoder.parameters())
     gradients = (torch.autograd.grad(out.square().sum(), weights) for out in (logits, expected))
     torch.testing.assert_close(*gradients)
 

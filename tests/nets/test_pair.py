@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from unweave.errors import InputError
+from unweave.nets import NETS
 from unweave.nets.pair import Flatten, LayeredDecoder, Unflatten, cells
 
 
@@ -61,3 +62,15 @@ def test_other_sizes_are_refused_with_the_nearest(
     with pytest.raises(InputError) as caught:
         cells("conv", shape, 16, smallest=smallest)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["conv64", "conv16", "mlp"])
+def test_a_signal_keeps_its_size(name: str) -> None:
+    torch.manual_seed(0)
+    encoder, decoder = NETS[name]((1, 32, 32), 20, 10)
+    with torch.no_grad():
+        codes = encoder(torch.randn(64, 1, 32, 32))
+        images = decoder(torch.randn(64, 10))
+    assert 0.3 < codes.std() < 4
+    assert 0.3 < images.std() < 4
+    assert all((bias == 0).all() for key, bias in decoder.state_dict().items() if key.endswith("bias"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
-from unweave.nets.pair import Flatten, LayeredDecoder, Net, Shape, Unflatten, cells
+from unweave.nets.pair import Flatten, LayeredDecoder, Net, Shape, Unflatten, cells, started
 
 
 def conv16(shape: Shape, outputs: int, latents: int) -> Net:
@@ -31,7 +31,7 @@ def conv16(shape: Shape, outputs: int, latents: int) -> Net:
         nn.Sequential(_double(64, 64), nn.ReLU(inplace=True)),
         nn.Sequential(_double(64, 32), nn.ReLU(inplace=True)),
     ]
-    return Net(encoder, LayeredDecoder(layers, nn.ConvTranspose2d(32, channels, 3, padding=1)))
+    return started(Net(encoder, LayeredDecoder(layers, nn.ConvTranspose2d(32, channels, 3, padding=1))))
 
 
 def _double(inputs: int, outputs: int) -> nn.ConvTranspose2d:

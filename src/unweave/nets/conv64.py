@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from unweave.nets.pair import Flatten, LayeredDecoder, Net, Shape, Unflatten, cells
+from unweave.nets.pair import Flatten, LayeredDecoder, Net, Shape, Unflatten, cells, started
 from unweave.nets.upconv import Upconv, in_a_row
 
 
@@ -38,7 +38,7 @@ def conv64(shape: Shape, outputs: int, latents: int) -> Net:
         Upconv(64, 32, relu=True),
         Upconv(32, 32, relu=True),
     ]
-    return Net(encoder, Decoder(layers, Upconv(32, channels)))
+    return started(Net(encoder, Decoder(layers, Upconv(32, channels))))
 
 
 class Decoder(LayeredDecoder):

@@ -6,7 +6,7 @@ import math
 
 from torch import nn
 
-from unweave.nets.pair import LayeredDecoder, Net, Shape
+from unweave.nets.pair import LayeredDecoder, Net, Shape, started
 
 
 def mlp(shape: Shape, outputs: int, latents: int) -> Net:
@@ -14,7 +14,7 @@ def mlp(shape: Shape, outputs: int, latents: int) -> Net:
     pixels = math.prod(shape)
     encoder = nn.Sequential(nn.Flatten(), _full(pixels, 256), _full(256, 256), nn.Linear(256, outputs))
     output = nn.Sequential(nn.Linear(256, pixels), nn.Unflatten(1, shape))
-    return Net(encoder, LayeredDecoder([_full(latents, 256), _full(256, 256)], output))
+    return started(Net(encoder, LayeredDecoder([_full(latents, 256), _full(256, 256)], output)))
 
 
 def _full(inputs: int, outputs: int) -> nn.Sequential:

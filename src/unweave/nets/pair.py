@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -20,6 +21,24 @@ class Net(NamedTuple):
 
 
 Build = Callable[[Shape, int, int], Net]  # build(shape, outputs, latents)
+
+
+def started(net: Net) -> Net:
+    """The pair with weights that keep a signal's size through ReLUs (He et al. 2015), and biases of 0.
+
+    The papers' tables do not say how their nets start. PyTorch's default shrinks a signal to two fifths at every layer,
+    so that at first all images have one code; quantised latents may never come out of that.
+    """
+    for layer in (*net.encoder.modules(), *net.decoder.modules()):
+        if isinstance(layer, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
+            terms = layer.weight[0].numel()  # that a unit of the output is a sum of
+            if isinstance(layer, nn.ConvTranspose2d):
+                terms = layer.weight[:, 0].numel() // (layer.stride[0] * layer.stride[1])
+            bound = math.sqrt(6 / terms)
+            nn.init.uniform_(layer.weight, -bound, bound)
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
+    return net
 
 
 class LayeredDecoder(nn.Module):

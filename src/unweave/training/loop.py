@@ -25,6 +25,7 @@ from unweave.training.objective import Objective
 from unweave.training.optimisers import adversary_optimisers, main_optimiser
 from unweave.training.run import Run, build_model, measure_psnr, open_run, save_run, snapshot_path
 from unweave.training.signals import stopping
+from unweave.training.starting import start_at_the_mean
 from unweave.training.store import (
     CHECKPOINT,
     LOG,
@@ -248,8 +249,10 @@ class Session:
                 self._fail(done - 1, {f"the update of {name}": torch.tensor(float("nan"))})
 
     def _restore(self) -> int:
+        """Go back to the last checkpoint, or to the start; the steps that are done."""
         path = self._folder / CHECKPOINT
         if not path.exists():
+            start_at_the_mean(self._model, self._configuration, self._data)
             return 0
         tensors, metadata = load_tensors(path, self._configuration.name)
         restore(self._objective, self._optimisers, tensors)
