@@ -130,6 +130,8 @@ def test_terms_are_added_changed_and_left_out() -> None:
         ("ae", {"terms": 3}, "terms takes weights by name"),
         ("ae", {"latent": "json:dumps"}, "latent 'json:dumps' is no kind of latent"),
         ("qlae", {"latents": 0}, "size must be greater than or equal to 1"),
+        ("beta_vae", {"optimiser.lrr": 1}, "unknown setting of the optimiser 'lrr': did you mean 'lr'"),
+        ("ada_gvae", {"grouping.knd": 1}, "unknown setting of .*grouping.* 'knd': did you mean 'kind'"),
         ("pca", {"steps": 5}, "takes no other steps"),
         ("pca", {"net": "conv64"}, "pca is fitted in one go, and takes no other net"),
         ("ica", {"terms": {"kl": 1.0}}, "ica is fitted in one go, and takes no other terms"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Mapping
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, ValidationError
 
@@ -33,9 +33,21 @@ def _sentence(settings: type[Settings], error: ValidationError) -> InputError:
         return raised
     path = [str(step) for step in problem["loc"]]
     if problem["type"] == "extra_forbidden":
-        return unknown(f"setting of {settings.title}", path[-1], settings.model_fields)
+        inner = _at(settings, path[:-1])
+        return unknown(f"setting of {inner.title}", path[-1], inner.model_fields)
     reason = problem["msg"].removeprefix("Value error, ").replace("Input should", "must", 1)
     return InputError(f"{settings.title}: {'.'.join(path)} {reason}, got {problem['input']!r}.")
+
+
+def _at(settings: type[Settings], path: list[str]) -> type[Settings]:
+    """The settings that lie within others at a path."""
+    for step in path:
+        annotation = settings.model_fields[step].annotation if step in settings.model_fields else None
+        for kind in (annotation, *get_args(annotation)):
+            if isinstance(kind, type) and issubclass(kind, Settings):
+                settings = kind
+                break
+    return settings
 
 
 def named(what: str, name: str, known: Mapping[str, T]) -> T:
