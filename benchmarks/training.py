@@ -31,17 +31,17 @@ from unweave.training.loop import Session, launched
 from unweave.training.run import build_model
 
 BATCH, LATENTS, ROUNDS = 64, 10, 40
-PENALTY = 0.05  # the part of the batch that Tripod's penalty is made of: 3 of 64
+PENALTY = 0.03  # the part of the batch that Tripod's penalty is made of: 2 of 64
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "beta_vae": ("beta_vae", {}),
     "jl1_vae, all columns": ("jl1_vae", {"jacobian_l1.schedule": "constant"}),
-    "jl1_vae, a column of a quarter": (
+    "jl1_vae, a column of a fifth": (
         "jl1_vae",
-        {"jacobian_l1.schedule": "constant", "jacobian_l1.columns": 1, "jacobian_l1.share": 0.25},
+        {"jacobian_l1.schedule": "constant", "jacobian_l1.columns": 1, "jacobian_l1.share": 0.2},
     ),
     "qlae": ("qlae", {"net": "conv64", "batch": BATCH}),
     "tripod, exact": ("tripod", {"net": "conv64"}),
-    "tripod, a twentieth of the batch": ("tripod", {"net": "conv64", "normalised_hessian.share": PENALTY}),
+    "tripod, 2 of 64 images": ("tripod", {"net": "conv64", "normalised_hessian.share": PENALTY}),
 }
 
 
@@ -180,14 +180,14 @@ def main() -> None:
         ("β-VAE, times as fast as the plain loop", f"{share['beta_vae'] / unkept_share:.2f}", "2"),
         ("Jacobian L1, all ten columns, by a β-VAE step", f"{penalties['jl1_vae, all columns'] / vae:.2f}", "5.5"),
         (
-            "Jacobian L1, one random column of a quarter of the batch, by a β-VAE step",
-            f"{penalties['jl1_vae, a column of a quarter'] / vae:.2f}",
+            "Jacobian L1, one random column of a fifth of the batch, by a β-VAE step",
+            f"{penalties['jl1_vae, a column of a fifth'] / vae:.2f}",
             "1.35",
         ),
         ("Tripod, exact, by a QLAE step", f"{penalties['tripod, exact'] / q:.2f}", "the paper's 2.65"),
         (
-            "Tripod, penalty of a twentieth of the batch, by a QLAE step",
-            f"{penalties['tripod, a twentieth of the batch'] / q:.2f}",
+            "Tripod, penalty of 2 of 64 images, by a QLAE step",
+            f"{penalties['tripod, 2 of 64 images'] / q:.2f}",
             "1.4",
         ),
         ("peak memory of training beyond the data, GB", f"{memory:.2f}", "1"),
