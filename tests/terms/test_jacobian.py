@@ -84,11 +84,11 @@ def test_columns_are_each_rows_own_without_repetition() -> None:
     assert random_columns(3, 4, 4, torch.Generator()).tolist() == [[0, 1, 2, 3]] * 3
 
 
-@pytest.mark.parametrize(("given", "rows"), [({}, [6, 24]), ({"columns": 2}, [6, 12]), ({"share": 0.5}, [3, 12])])
-def test_moved_codes_pass_the_decoder_together(given: dict[str, float], rows: list[int]) -> None:
+@pytest.mark.parametrize(("given", "rows"), [({}, 6 * 5), ({"columns": 2}, 6 * 3), ({"share": 0.5}, 3 * 5)])
+def test_few_codes_pass_the_decoder_in_one_call(given: dict[str, float], rows: int) -> None:
     decoder = Function(lambda z: z.reshape(-1, 1, 1, 4))
     value = JacobianL1(**given)(forward(Gaussian(size=4), "gaussian", decoder=decoder))  # type: ignore[arg-type]
-    assert decoder.calls == rows
+    assert decoder.calls == [rows]
     assert value.item() == pytest.approx(4)  # the identity
 
 
@@ -119,3 +119,13 @@ def test_more_columns_than_latents_is_a_sentence() -> None:
     assert term.refusal(Gaussian(size=5)) is None
     with pytest.raises(InputError, match="the jacobian l1 term: columns must be at most the number of latents, 4, got"):
         term(forward(Gaussian(size=4)))
+
+
+@both
+def test_many_codes_pass_in_parts_and_come_to_the_same(
+    kind: type[JacobianPenalty], power: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = kind()(forward(Gaussian(size=4))).item()
+    for rows in (1, 6, 12, 18):
+        monkeypatch.setattr("unweave.terms.jacobian.ROWS", rows)
+        assert kind()(forward(Gaussian(size=4))).item() == pytest.approx(whole)

@@ -26,9 +26,12 @@ def column_differences(
     the decoder in as few calls as memory likes.
     """
     steps = difference * F.one_hot(columns.T, z.shape[1]).to(z.dtype)  # (k, n, D)
-    images = decode(z)  # (n, C, H, W)
-    for part in (z + steps).split(max(1, ROWS // len(z))):
-        yield decode(part.flatten(0, 1)).unflatten(0, part.shape[:2]) - images
+    still = None
+    for part in torch.cat([z[None], z + steps]).split(max(1, ROWS // len(z))):  # the unmoved codes first
+        images = decode(part.flatten(0, 1)).unflatten(0, part.shape[:2])  # (m, n, C, H, W)
+        if still is None:
+            still, images = images[0], images[1:]
+        yield images - still
 
 
 def random_columns(rows: int, latents: int, columns: int, generator: torch.Generator) -> Tensor:
