@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
+from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from unweave.data import FactorData
@@ -19,29 +20,35 @@ def fit_linear(model: Model, configuration: Configuration, data: FactorData) -> 
     """Set the weights of a model with the net "linear" to the components of a sample of the data."""
     assert configuration.linear is not None
     images = data.sample(configuration.samples, stream(configuration.seed, "data")).images
-    rows = images.flatten(1).numpy() / 255.0  # in float32 independent components come out alike
+    rows = images.flatten(1).numpy() / 255.0
     if not np.ptp(rows, axis=0).any():
         raise InputError(f"{configuration.recipe}: all images are alike, and have no components.")
     seed = number(configuration.seed, "fit") % 2**32
-    fitted = _components(configuration.linear, rows, configuration.latent.size, seed)
-    encode = torch.from_numpy(fitted.components_.astype(np.float32))  # (D, pixels)
-    decode = torch.from_numpy(_back(fitted).astype(np.float32))  # (pixels, D)
-    mean = torch.from_numpy(fitted.mean_.astype(np.float32))
+    with threadpool_limits(1):  # sums in one order, so that the seed decides every bit
+        encode, decode, mean = _components(configuration.linear, rows, configuration.latent.size, seed)
     _put(model.encoder, encode, -encode @ mean)
     _put(model.decoder, decode, mean)
 
 
-def _components(kind: Literal["pca", "ica"], rows: Any, latents: int, seed: int) -> Any:
+def _components(kind: Literal["pca", "ica"], rows: Any, latents: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The maps from pixels to codes (D, pixels) and back (pixels, D), and the mean (pixels,)."""
     from sklearn.decomposition import PCA, FastICA
 
-    if kind == "pca":
-        return PCA(latents, random_state=seed).fit(rows)
-    return FastICA(latents, whiten="unit-variance", max_iter=1000, tol=1e-3, random_state=seed).fit(rows)
-
-
-def _back(fitted: Any) -> Any:
-    """The map from codes to pixels (pixels, D)."""
-    return fitted.mixing_ if hasattr(fitted, "mixing_") else fitted.components_.T
+    principal = PCA(latents, random_state=seed).fit(rows)
+    encode, decode = principal.components_, principal.components_.T
+    if kind == "ica":
+        # Whitened here: scikit-learn's own whitening takes its signs from the first pixel, and goes wrong if that is
+        # always black.
+        variance = principal.explained_variance_
+        scale = np.sqrt(np.maximum(variance, 1e-12 * variance.max()))  # images may span fewer directions than latents
+        encode, decode = encode / scale[:, None], decode * scale
+        white = (rows - principal.mean_) @ encode.T
+        unmixing = FastICA(whiten=False, max_iter=1000, tol=1e-3, random_state=seed).fit(white).components_
+        encode, decode = unmixing @ encode, decode @ np.linalg.pinv(unmixing)
+    encoded, decoded, mean = (
+        torch.from_numpy(np.ascontiguousarray(array, np.float32)) for array in (encode, decode, principal.mean_)
+    )
+    return encoded, decoded, mean
 
 
 def _put(module: nn.Module, weight: Tensor, bias: Tensor) -> None:
