@@ -15,7 +15,7 @@ demo: $(READY)
 	$(BIN)/python examples/compare_methods.py
 	$(BIN)/unweave runs list --store demo/runs
 	@echo 'The first two tables are Table A1 of Michlo et al. 2023: dSprites as published, XYSquares 0.0104 and 0.0308.'
-	@echo 'The last ones: a linear code mixes the factors, a VAE separates some, one that sees pairs separates more.'
+	@echo 'The last ones: a linear code and a VAE mix the factors; a VAE that sees pairs parts place and size, a latent each.'
 	@echo 'Contact sheets, distance matrices, reconstructions and traversals are in demo/; train longer, or another method:'
 	@echo '  $(BIN)/unweave train tripod rooms3d --net conv64 --steps 20000 --score --pictures demo'
 

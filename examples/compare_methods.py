@@ -1,7 +1,8 @@
 """Does weak supervision help? Principal components, a β-VAE and an Ada-GVAE of 32 × 32 dSprites, trained and scored.
 
-A linear code reconstructs but mixes the factors; a β-VAE finds some of them; an Ada-GVAE, which sees pairs of images
-that share factors, finds more. Runs are kept in ``demo/runs``: stop this at any moment, start it again, and it goes on.
+A linear code mixes the factors; after so few steps a β-VAE reconstructs better and mixes them as much; an Ada-GVAE,
+which sees pairs of images that share factors, gives place and size a latent each: its MIG is ten times theirs. Runs are
+kept in ``demo/runs``: stop this at any moment, start it again, and it goes on.
 """
 
 from pathlib import Path
