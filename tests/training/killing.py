@@ -47,7 +47,7 @@ def main() -> None:
             except SystemExit as stopped:
                 os._exit(int(stopped.code or 0))
             os._exit(0)
-        time.sleep(moments.uniform(0, length / 8))
+        time.sleep(moments.uniform(0, length / 12))
         os.kill(child, kind)
         _, status = os.waitpid(child, 0)
         if status == 0:

@@ -78,7 +78,7 @@ def test_a_process_killed_at_random_moments_ends_in_the_same_bits(tmp_path: Path
     )
     assert done.returncode == 0, done.stderr[-2000:]
     kills = json.loads(done.stdout.splitlines()[-1])
-    assert sum(kills.values()) >= 10, kills
+    assert sum(kills.values()) >= 8, kills
 
 
 def test_the_seed_decides_every_bit_and_another_gives_another_run(tmp_path: Path) -> None:
