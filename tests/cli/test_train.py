@@ -92,6 +92,8 @@ def test_a_composed_recipe_trains_and_scores(
         (["vae", "BARS", "--set", "latents=0"], "size must be greater than or equal to 1"),
         (["ae", "BARS", "--term", "reconstruction=0"], "nothing asks for a reconstruction"),
         (["beta_vae", "BARS", "--metric", "migg"], "unknown metric 'migg'"),
+        (["beta_vae", "BARS", "--metric", "mig"], "has no factors, only images"),
+        (["beta_vae", "BARS", "--pictures", "./bars.npy"], "--pictures takes a folder"),
     ],
 )
 def test_what_does_not_fit_is_a_sentence_before_any_training(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.metrics.samples import mixed
 from unweave.errors import InputError
 from unweave.metrics import sap
 
@@ -26,3 +27,9 @@ def test_squared_correlation_by_numpy() -> None:
     assert result.score == pytest.approx((ordered[-1] - ordered[-2]).mean())
     with pytest.raises(InputError, match="'svm' or 'correlation'"):
         sap(codes, factors, method="tree")  # type: ignore[arg-type]
+
+
+def test_codes_that_would_never_end_are_refused() -> None:
+    codes, factors = mixed(60)
+    with pytest.raises(InputError, match="codes beyond 1e50"):
+        sap(codes * 1e80, factors)

@@ -22,6 +22,7 @@ from unweave.latents import Gaussian
 from unweave.metrics import psnr
 from unweave.model import Model
 from unweave.nets import build_net
+from unweave.terms.gaussians import kl_to_prior
 from unweave.training.checkpoint import OPTIMISER, load_tensors, save_tensors
 from unweave.training.configuration import Configuration
 from unweave.training.log import read_log
@@ -284,7 +285,7 @@ def summarise(model: Model, configuration: Configuration, data: FactorData) -> S
     kl = usage = None
     if codes[0].logvar is not None:
         logvar = torch.cat([c.logvar for c in codes if c.logvar is not None]).cpu()
-        kl = (0.5 * (code**2 + logvar.exp() - logvar - 1)).mean(0).tolist()
+        kl = kl_to_prior(code, logvar).mean(0).tolist()
     if (values := model.values) is not None:
         nearest = (code[:, :, None] - values.cpu()).abs().argmin(-1)  # (B, D), among the sorted values
         counts = torch.stack([row.bincount(minlength=values.shape[1]) for row in nearest.T]).double()
