@@ -1,7 +1,7 @@
-"""What a batch of 64 costs, as a share of one training step of the papers' 64 × 64 network on the same machine.
+"""Measure the time to load a batch of 64, as a fraction of one training step of the usual 64 × 64 network.
 
-Written to ``benchmarks/data.md``. Times are medians, with batches and steps alternating in one run, so that a noisy
-machine slows both alike.
+Writes ``benchmarks/data.md``. Times are medians; batches and steps alternate in one run, so that a noisy machine slows
+both equally.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import unweave
 from unweave.data import SETS, FactorData
 from unweave.data.arrays import Bytes, kept
 from unweave.data.dsprites import DSprites, draw_sprites
-from unweave.data.files import data_folder
+from unweave.data.folder import data_folder
 from unweave.data.shapes3d import Shapes3D
 
 BATCH = 64
@@ -46,7 +46,7 @@ class Network(nn.Module):
 
 
 def trainer(channels: int) -> Callable[[Tensor], None]:
-    """One β-VAE step on a batch of uint8 images."""
+    """Return a function that takes one β-VAE step on a batch of uint8 images."""
     network = Network(channels)
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-4)
 
@@ -70,7 +70,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 class DrawnAnew(DSprites):
-    """dSprites without its kept grid: every batch is drawn."""
+    """dSprites without the stored grid: every batch is drawn."""
 
     def __init__(self) -> None:
         self.shape = self.card.shape
@@ -80,7 +80,7 @@ class DrawnAnew(DSprites):
 
 
 class StoredNoise(Shapes3D):
-    """Noise in the place of 3D Shapes' 480,000 images, read as the converted file is read."""
+    """Noise instead of the 480,000 images of 3D Shapes, read in the same way as the converted file."""
 
     def __init__(self) -> None:
         self.shape = self.card.shape
@@ -95,7 +95,7 @@ class StoredNoise(Shapes3D):
 
 
 def measure() -> list[tuple[str, str, float, float]]:
-    """Name, kind, milliseconds a batch, share of a step."""
+    """Return name, kind, milliseconds per batch and fraction of a step."""
     sets: list[tuple[str, str, FactorData]] = [
         ("dsprites, kept bit-packed", "stored", unweave.load("dsprites")),
         ("shapes3d's format, 5.9 GB of noise, memory-mapped", "stored", StoredNoise()),
@@ -123,16 +123,18 @@ def main() -> None:
         whole = seconds(lambda: unweave.load("dsprites"))
         rows = measure()
     lines = [
-        "# What data costs",
+        "# The time to load data",
         "",
-        f"Made by `make bench` on {os.cpu_count()} CPU cores: a batch of {BATCH} random images, as a share of one",
-        "eager training step of the papers' 64 × 64 network, medians of alternating runs.",
+        f"Made by `make bench` on {os.cpu_count()} CPU cores: a batch of {BATCH} random images, as a fraction of one",
+        "eager training step of the usual 64 × 64 network; medians of alternating runs.",
         "",
-        "| set | kind | ms a batch | share of a step | target |",
+        "| set | kind | ms per batch | fraction of a step | target |",
         "|---|---|---|---|---|",
-        *(f"| {n} | {k} | {ms:.3f} | {share:.2%} | under {TARGETS[k]:.0%} |" for n, k, ms, share in rows),
+        *(f"| {n} | {k} | {ms:.3f} | {share:.2%} | ≤ {TARGETS[k]:.0%} |" for n, k, ms, share in rows),
         "",
-        f"The whole grid of dSprites, 737,280 images, was drawn and written in {whole:.0f} s (target: under 120 s).",
+        "| what | measured | target |",
+        "|---|---|---|",
+        f"| draw and write the whole grid of dSprites, 737,280 images, s | {whole:.0f} | ≤ 120 |",
         "",
     ]
     Path(__file__).with_suffix(".md").write_text("\n".join(lines))

@@ -1,7 +1,8 @@
-"""Every recipe trained alike, to see that each one learns: ``python benchmarks/recipes.py [STORE]``.
+"""Train every recipe in the same way, to see that each one learns: ``python benchmarks/recipes.py [STORE]``.
 
-The same steps of the same batch on the same drawn data, 32 × 32 dSprites, by the same net; two runs at a time, a thread
-each. Runs that the store has already are not trained again. Written to ``benchmarks/recipes.md`` and ``recipes.png``.
+All recipes use the same number of steps, batch size, net and data, 32 × 32 dSprites. Two runs train at a time, with one
+thread each; finished runs in the store are not trained again, and interrupted ones continue. Writes
+``benchmarks/recipes.md`` and ``recipes.png``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import torch
 
 import unweave
-from training import measure, our_step
+from steps import measure, our_step
 from unweave.figures.strips import draw_strips, to_bytes
 from unweave.recipes import RECIPES
 from unweave.training import Run
@@ -25,8 +26,8 @@ from unweave.training import Run
 STEPS, BATCH, LR, SAMPLES = 4_000, 64, 1e-3, 5_000
 COMMON: dict[str, Any] = {"steps": STEPS, "batch": BATCH, "lr": LR, "net": "conv64", "threads": 1, "device": "cpu"}
 PART = {"nhp": 1e-4, "normalised_hessian.share": 0.05}
-# A 32 × 32 image has a quarter of the pixels that the published weights were chosen for, and so of the reconstruction
-# loss: weights in units of the sum over pixels are a quarter of the published ones, or near it.
+# A 32 × 32 image has a quarter of the pixels that the published weights were chosen for, and so a quarter of the
+# reconstruction loss. Weights relative to a sum over pixels are therefore about a quarter of the published ones.
 SETTINGS: dict[str, dict[str, Any]] = {
     "beta_vae": {"beta": 1.0},
     "vae": {"kl.weight": 0.25},
@@ -48,14 +49,12 @@ METRICS = ["mig", "dci", "infomec"]
 
 
 def work(recipe: str, store: str) -> dict[str, Any]:
-    """Train and score one recipe, in a process of its own."""
+    """Train and score one recipe. Runs in a worker process."""
     torch.set_num_threads(1)
     data = unweave.load("dsprites", size=32)
     common = {} if recipe in ("pca", "ica") else COMMON
     run = unweave.train(recipe, data, store=store, **common | SETTINGS.get(recipe, {}))
-    scores = unweave.score(
-        run, data, metrics=METRICS, samples=SAMPLES, test_samples=SAMPLES // 2, settings=run.settings
-    ).table
+    scores = unweave.score(run, data, metrics=METRICS, samples=SAMPLES, test_samples=SAMPLES // 2, workers=1).table
     images = data.sample(16, torch.Generator().manual_seed(0)).images
     return {
         "recipe": recipe,
@@ -69,7 +68,7 @@ def work(recipe: str, store: str) -> dict[str, Any]:
 
 
 def describe(run: Run) -> str:
-    """What the code holds: its KL and how many latents have some; or how many values are used."""
+    """Describe the code: its KL and the number of latents that carry it, or the number of values that are used."""
     summary = run.summary
     if summary.kl is not None:
         return f"KL {sum(summary.kl):.1f} nats in {sum(kl > 0.1 for kl in summary.kl)} latents"
@@ -81,8 +80,9 @@ def describe(run: Run) -> str:
 
 
 def main() -> None:
+    """Train, score, and write the page and the picture."""
     store = sys.argv[1] if len(sys.argv) > 1 else "runs"
-    unweave.load("dsprites", size=32).rows(torch.arange(1))  # drawn once for both workers
+    unweave.load("dsprites", size=32).rows(torch.arange(1))  # draws the grid once for both workers
     os.environ["OMP_NUM_THREADS"] = "1"
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
         futures = {name: pool.submit(work, name, store) for name in RECIPES}
@@ -98,7 +98,7 @@ def main() -> None:
 
 
 def step_times() -> dict[str, float]:
-    """Milliseconds of a step of each recipe, taken in turn, so that a busy machine is busy for all of them."""
+    """Return the milliseconds of a step of each recipe. The recipes take turns, so that a busy machine slows all."""
     torch.set_num_threads(1)
     data = unweave.load("dsprites", size=32)
     with tempfile.TemporaryDirectory() as folder:
@@ -111,17 +111,20 @@ def step_times() -> dict[str, float]:
 
 
 def page(rows: list[dict[str, Any]], times: dict[str, float]) -> list[str]:
+    """Return the lines of the page."""
     names = ["mig", "dci.disentanglement", "dci.completeness", "dci.informativeness", "infomec.modularity"]
     lines = [
-        "# Every recipe, trained alike",
+        "# Every recipe, trained in the same way",
         "",
-        f"Made by `python benchmarks/recipes.py`: {STEPS:,} steps of {BATCH} images of dSprites at 32 × 32, drawn",
-        f"here, by the net conv64 with a learning rate of {LR:g}, two at a time on a thread each; scores of",
-        f"{SAMPLES:,} images. PCA and ICA are fitted to 10,000 images. One seed each: this shows that each one learns,",
-        "not which one is better. Weights are fitted to images of a quarter of the published pixels, Tripod's to the",
-        "small loss of images that are mostly black; all other settings are the recipes' own.",
+        f"Written by `python benchmarks/recipes.py`: {STEPS:,} steps with batches of {BATCH} on 32 × 32 dSprites, the",
+        f"net conv64 and a learning rate of {LR:g}, two runs at a time with one thread each. Scores use {SAMPLES:,}",
+        "images. PCA and ICA are fitted to 10,000 images. There is one seed per recipe: the table shows that each",
+        "recipe learns, not which one is better. Weights are adapted to images with a quarter of the published number",
+        "of pixels, and Tripod's to the small loss of images that are mostly black. All other settings are the",
+        "defaults. Recipes with a Hessian penalty use GELU, the others ReLU. Speed is in steps per second, relative to",
+        "`beta_vae`.",
         "",
-        "| recipe | settings | PSNR, dB | code | MIG | DCI D | DCI C | DCI I | InfoM | speed by β-VAE's |",
+        "| recipe | settings | PSNR, dB | code | MIG | DCI D | DCI C | DCI I | InfoM | relative speed |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -129,7 +132,7 @@ def page(rows: list[dict[str, Any]], times: dict[str, float]) -> list[str]:
         speed = f"{times['beta_vae'] / times[row['recipe']]:.2f}" if row["recipe"] in times else ""
         numbers = " | ".join(f"{row[name]:.3f}" for name in names)
         lines.append(f"| {row['recipe']} | {settings} | {row['psnr']:.1f} | {row['code']} | {numbers} | {speed} |")
-    return [*lines, "", "![The first row are images, the others their reconstructions](recipes.png)", ""]
+    return [*lines, "", "![Images in the first row, and their reconstructions by each recipe](recipes.png)", ""]
 
 
 if __name__ == "__main__":

@@ -1,138 +1,121 @@
-"""Training steps beside one another, in one run: ``python benchmarks/training.py``, written to ``training.md``.
+"""Compare training steps with one another, in one run: ``python benchmarks/training.py``, written to ``training.md``.
 
-conv64 on drawn 64 × 64 dSprites, batches of 64, two threads. A step is everything: drawing the batch, the pass, the
-update, the log. Variants take turns, round after round, and the medians are compared with one another and with the
-matrix multiplication peak of the same rounds, because seconds on a shared machine say little.
+The net is conv64, on 64 × 64 dSprites, with batches of 64 and two threads, unless a row says otherwise. A step includes
+everything: drawing the batch, both passes, the update and the log. Variants take turns, and their medians are compared
+with one another and with the peak of matrix multiplication in the same rounds, because absolute times on a shared
+machine mean little. The row of disent is written if disent 0.8.0 is installed.
 """
 
 from __future__ import annotations
 
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
-from torch.utils.data import DataLoader, Dataset
 
 import unweave
+from parts import PARTS, measure_parts
+from steps import BATCH, Step, disent_step, gflop, has_disent, measure, our_session, our_step, plain_step
 from unweave import FactorData
 from unweave.training.allocator import keep_memory
-from unweave.training.configuration import configure
-from unweave.training.log import Log
-from unweave.training.loop import Session, launched
-from unweave.training.run import build_model
 
-BATCH, LATENTS, ROUNDS = 64, 10, 40
-PENALTY = 0.03  # the part of the batch that Tripod's penalty is made of: 2 of 64
+ROUNDS = 40
+SIDE = 2048  # of the matrices whose product is the peak
+WIDTHS = (0.25, 0.5, 1.0)
+ONE_COLUMN = {"jacobian_l1.columns": 1, "jacobian_l1.share": 0.2}
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "beta_vae": ("beta_vae", {}),
-    "jl1_vae, all columns": ("jl1_vae", {"jacobian_l1.schedule": "constant"}),
-    "jl1_vae, a column of a fifth": (
-        "jl1_vae",
-        {"jacobian_l1.schedule": "constant", "jacobian_l1.columns": 1, "jacobian_l1.share": 0.2},
-    ),
-    "qlae": ("qlae", {"net": "conv64", "batch": BATCH}),
+    "jl1, all columns": ("jl1_vae", {"jacobian_l1.schedule": "constant"}),
+    "jl1, one column": ("jl1_vae", {"jacobian_l1.schedule": "constant", **ONE_COLUMN}),
+    "qlae": ("qlae", {"net": "conv64", "net.activation": "gelu", "batch": BATCH}),
     "tripod, exact": ("tripod", {"net": "conv64"}),
-    "tripod, 2 of 64 images": ("tripod", {"net": "conv64", "normalised_hessian.share": PENALTY}),
+    "tripod, 2 of 64 images": ("tripod", {"net": "conv64", "normalised_hessian.share": 0.03}),
 }
 
 
-def flop() -> float:
-    """Multiplications and additions of one β-VAE step, from the layers' shapes; the images need no gradient."""
-    encoder = [16 * a * b * n for a, b, n in ((1, 32, 1024), (32, 32, 256), (32, 64, 64), (64, 64, 16))]
-    decoder = [16 * a * b * n for a, b, n in ((64, 64, 16), (64, 32, 64), (32, 32, 256), (32, 1, 1024))]
-    full = [1024 * 256, 256 * 2 * LATENTS, LATENTS * 256, 256 * 1024]
-    return 2.0 * BATCH * (3 * (sum(encoder) + sum(decoder) + sum(full)) - encoder[0])
+class Row(NamedTuple):
+    """One row of the table of targets."""
+
+    what: str
+    measured: float
+    target: str = ""
 
 
-class Images(Dataset[Tensor]):
-    """One image at a time, as most public code reads them."""
-
-    def __init__(self, data: FactorData) -> None:
-        self._data = data
-
-    def __len__(self) -> int:
-        return self._data.size
-
-    def __getitem__(self, index: int) -> Tensor:
-        return self._data.rows(torch.tensor([index]))[0].float() / 255
+def peak_step() -> Step:
+    """Return the matrix product that gives the peak."""
+    first, second = torch.randn(2, SIDE, SIDE)
+    return lambda _: first @ second
 
 
-def plain_step(data: FactorData) -> Callable[[int], object]:
-    """A loop as it is usually written: torch's layers as they come, Adam, and a DataLoader of single images."""
-    torch.manual_seed(0)
-    layers: list[nn.Module] = []
-    for a, b in ((1, 32), (32, 32), (32, 64), (64, 64)):
-        layers += [nn.Conv2d(a, b, 4, 2, 1), nn.ReLU()]
-    encoder = nn.Sequential(*layers, nn.Flatten(), nn.Linear(1024, 256), nn.ReLU(), nn.Linear(256, 2 * LATENTS))
-    layers = [nn.Linear(LATENTS, 256), nn.ReLU(), nn.Linear(256, 1024), nn.ReLU(), nn.Unflatten(1, (64, 4, 4))]
-    for a, b in ((64, 64), (64, 32), (32, 32)):
-        layers += [nn.ConvTranspose2d(a, b, 4, 2, 1), nn.ReLU()]
-    decoder = nn.Sequential(*layers, nn.ConvTranspose2d(32, 1, 4, 2, 1))
-    optimiser = torch.optim.Adam([*encoder.parameters(), *decoder.parameters()], lr=1e-4)
-    batches: Iterator[Tensor] = iter(DataLoader(Images(data), BATCH, shuffle=True))
-
-    def step(number: int) -> None:
-        x = next(batches)
-        mean, logvar = encoder(x).chunk(2, dim=1)
-        z = mean + (0.5 * logvar).exp() * torch.randn_like(mean)
-        fit = F.binary_cross_entropy_with_logits(decoder(z), x, reduction="sum") / len(x)
-        kl = -0.5 * (1 + logvar - mean**2 - logvar.exp()).sum(1).mean()
-        optimiser.zero_grad()
-        loss = fit + 4 * kl
-        loss.backward()
-        optimiser.step()
-        loss.item()
-
-    return step
+def share_of_peak(work: float, step: float, product: float) -> float:
+    """Return the speed of ``work`` GFLOP in ``step`` ms, divided by the speed of the matrix product."""
+    return (work / step) / (2e-9 * SIDE**3 / product)
 
 
-def our_step(recipe: str, settings: dict[str, Any], data: FactorData, folder: Path) -> Callable[[int], object]:
-    """A step of a session, with its log, exactly as the loop makes it."""
-    configuration, execution = configure(recipe, data, {"device": "cpu", "latents": LATENTS, **settings})
-    fabric = launched(configuration, execution)
-    session = Session(configuration, execution, data, folder, build_model(configuration), None, fabric)
-    log = Log(folder / f"{recipe}-{len(list(folder.iterdir()))}.jsonl", 0)
+def targets(data: FactorData, folder: Path) -> tuple[list[Row], float]:
+    """Return the rows with targets, measured with two threads, and the peak in GFLOP per second."""
+    plain = plain_step(data)
+    others = {"product": peak_step(), "plain": plain} | ({"disent": disent_step()} if has_disent() else {})
+    as_usual = measure(others, ROUNDS // 2)
+    keep_memory()  # for the rest of the process, as training does
+    steps = {key: our_step(recipe, settings, data, folder) for key, (recipe, settings) in VARIANTS.items()}
+    base = measure({"product": peak_step(), "plain": plain, "beta_vae": steps["beta_vae"]}, ROUNDS)
+    times = measure(steps, ROUNDS // 2)
+    alone, memory = result(in_a_process(2))
+    pair = [in_a_process(1), in_a_process(1)]
+    together = sum(result(process)[0] for process in pair)
+    ours, kept = (share_of_peak(gflop(), base[key], base["product"]) for key in ("beta_vae", "plain"))
+    usual = share_of_peak(gflop(), as_usual["plain"], as_usual["product"])
+    vae, qlae = times["beta_vae"], times["qlae"]
+    rows = [
+        Row("β-VAE step, share of the multiplication peak", ours, "≥ 0.6"),
+        Row("plain loop, share of the peak", usual),
+        Row("plain loop that keeps its memory, share of the peak", kept),
+        Row("β-VAE step, speed relative to the plain loop", ours / usual, "≥ 2"),
+        *(disent_row(as_usual, folder) if has_disent() else []),
+        Row("Jacobian L1, all ten columns, time relative to a β-VAE step", times["jl1, all columns"] / vae, "≤ 5.5"),
+        Row(
+            "Jacobian L1, one random column of a fifth of the batch, time relative to a β-VAE step",
+            times["jl1, one column"] / vae,
+            "≤ 1.35",
+        ),
+        Row("Tripod, exact, time relative to a QLAE step (the paper: 2.65)", times["tripod, exact"] / qlae, "≤ 2.65"),
+        Row(
+            "Tripod, penalty of 2 of 64 images, time relative to a QLAE step",
+            times["tripod, 2 of 64 images"] / qlae,
+            "≤ 1.4",
+        ),
+        Row("peak memory of training, without the data, GB", memory, "≤ 1"),
+        Row("two runs of one thread, steps per second relative to one run of two threads", together / alone, "≥ 1"),
+    ]
+    return rows, 2e-6 * SIDE**3 / base["product"]
 
-    def step(number: int) -> None:
-        values = session.step(100_000 + number)  # when every ramp is at its top
-        if number % execution.log_steps == 0:
-            log.write(number, {name: float(value) for name, value in values.items()})
 
-    return step
-
-
-def measure(steps: dict[str, Callable[[int], object]], rounds: int) -> dict[str, float]:
-    """Median milliseconds of each, taken in turn."""
-    times: dict[str, list[float]] = {name: [] for name in steps}
-    for number in range(rounds + 3):
-        for name, step in steps.items():
-            start = time.perf_counter()
-            step(number)
-            if number >= 3:
-                times[name].append(1e3 * (time.perf_counter() - start))
-    return {name: statistics.median(values) for name, values in times.items()}
+def disent_row(as_usual: dict[str, float], folder: Path) -> list[Row]:
+    """Return the comparison on XYSquares with disent, whose time was measured with that of the matrix product."""
+    times = measure(
+        {"product": peak_step(), "ours": our_step("beta_vae", {}, unweave.load("xysquares"), folder)}, ROUNDS // 2
+    )
+    speed = (as_usual["disent"] / as_usual["product"]) / (times["ours"] / times["product"])
+    return [Row("β-VAE step on XYSquares, speed relative to disent 0.8.0", speed, "≥ 3")]
 
 
 def in_a_process(threads: int) -> subprocess.Popen[str]:
-    """β-VAE steps in a process of its own; it prints its steps a second and its peak memory beyond the data, in GB."""
+    """Take β-VAE steps in another process, which prints its steps per second and its peak memory without the data."""
     script = f"""
 import re, sys, tempfile, time, pathlib
 sys.path.insert(0, {str(Path(__file__).parent)!r})
-import torch, unweave, training
+import torch, unweave, steps
+from unweave.training.allocator import keep_memory
 torch.set_num_threads({threads})
-training.keep_memory()
+keep_memory()
 peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1]) / 2**20
 data = unweave.load('dsprites')
-step = training.our_step('beta_vae', {{}}, data, pathlib.Path(tempfile.mkdtemp()))
+step = steps.our_step('beta_vae', {{}}, data, pathlib.Path(tempfile.mkdtemp()))
 before = peak()
 for number in range(5): step(number)
 start = time.perf_counter()
@@ -143,70 +126,59 @@ print(60 / (time.perf_counter() - start), peak() - before)
 
 
 def result(process: subprocess.Popen[str]) -> tuple[float, float]:
+    """Return the steps per second and the gigabytes that a process printed."""
     shown, _ = process.communicate()
     speed, memory = re.findall(r"[\d.]+", shown)[-2:]
     return float(speed), float(memory)
 
 
+def narrow(folder: Path) -> list[tuple[float, float, float]]:
+    """Return width, steps per second and share of the peak of β-VAE at 32 × 32 with one thread."""
+    data = unweave.load("dsprites", size=32)
+    steps = {f"{width:g}": our_step("beta_vae", {"net.width": width}, data, folder) for width in WIDTHS}
+    times = measure({"product": peak_step(), **steps}, ROUNDS)
+    return [
+        (width, 1e3 / times[f"{width:g}"], share_of_peak(gflop(32, width), times[f"{width:g}"], times["product"]))
+        for width in WIDTHS
+    ]
+
+
 def main() -> None:
+    """Measure everything and write the page."""
     torch.set_num_threads(2)
     data = unweave.load("dsprites")
     data.rows(torch.arange(1))
-    matrices = torch.randn(2, 2048, 2048)
     with tempfile.TemporaryDirectory() as name:
-        plain = plain_step(data)
-        unkept = measure({"product": lambda _: matrices[0] @ matrices[1], "plain": plain}, ROUNDS // 2)
-        keep_memory()
-        folder = Path(name)
-        steps = {key: our_step(recipe, settings, data, folder) for key, (recipe, settings) in VARIANTS.items()}
-        base: dict[str, Callable[[int], object]] = {
-            "product": lambda _: matrices[0] @ matrices[1],
-            "plain": plain,
-            "beta_vae": steps["beta_vae"],
-        }
-        first = measure(base, ROUNDS)
-        penalties = measure(steps, ROUNDS // 2)
-        single, memory = result(in_a_process(2))
-        pair = [in_a_process(1), in_a_process(1)]
-        together = sum(result(process)[0] for process in pair)
-    peak = 2 * 2048**3 / first["product"] / 1e6  # GFLOP/s
-    share = {key: flop() / 1e6 / first[key] / peak for key in ("plain", "beta_vae")}
-    unkept_share = flop() / 1e6 / unkept["plain"] / (2 * 2048**3 / unkept["product"] / 1e6)
-    vae, q = penalties["beta_vae"], penalties["qlae"]
-    rows = [
-        ("β-VAE step, share of the multiplication peak", f"{share['beta_vae']:.2f}", "0.5"),
-        ("plain loop, share of the peak", f"{unkept_share:.2f}", ""),
-        ("plain loop with memory kept, share of the peak", f"{share['plain']:.2f}", ""),
-        ("β-VAE, times as fast as the plain loop", f"{share['beta_vae'] / unkept_share:.2f}", "2"),
-        ("Jacobian L1, all ten columns, by a β-VAE step", f"{penalties['jl1_vae, all columns'] / vae:.2f}", "5.5"),
-        (
-            "Jacobian L1, one random column of a fifth of the batch, by a β-VAE step",
-            f"{penalties['jl1_vae, a column of a fifth'] / vae:.2f}",
-            "1.35",
-        ),
-        ("Tripod, exact, by a QLAE step", f"{penalties['tripod, exact'] / q:.2f}", "the paper's 2.65"),
-        (
-            "Tripod, penalty of 2 of 64 images, by a QLAE step",
-            f"{penalties['tripod, 2 of 64 images'] / q:.2f}",
-            "1.4",
-        ),
-        ("peak memory of training beyond the data, GB", f"{memory:.2f}", "1"),
-        ("two runs of one thread, by one run of two threads, steps a second", f"{together / single:.2f}", "1"),
-    ]
+        rows, peak = targets(data, Path(name))
+        parts = measure_parts(*our_session("beta_vae", {}, data, Path(name)), ROUNDS)
+        torch.set_num_threads(1)
+        widths = narrow(Path(name))
     lines = [
         "# The speed of training",
         "",
-        "Made by `python benchmarks/training.py`: conv64 on 64 × 64 dSprites, batches of 64, two CPU threads, medians",
-        f"of {ROUNDS} steps in turn. A step is everything: drawing the batch, the update, the log. The peak of this",
-        f"run was {peak:.0f} GFLOP/s (2048³ float32); a step is {flop() / 1e9:.2f} GFLOP and took",
-        f"{first['beta_vae']:.1f} ms.",
+        "Written by `python benchmarks/training.py`: conv64 on 64 × 64 dSprites, batches of 64, two CPU threads,",
+        f"medians of {ROUNDS} steps that take turns. A step includes drawing the batch, the update and the log. The",
+        f"peak in this run was {peak:.0f} GFLOP/s (float32 matrices of {SIDE} × {SIDE}); a β-VAE step is {gflop():.2f}",
+        "GFLOP. Tripod and the QLAE that it is compared with use GELU, which Tripod's penalty needs.",
         "",
         "| what | measured | target |",
         "|---|---|---|",
-        *(f"| {what} | {value} | {target} |" for what, value, target in rows),
+        *(f"| {row.what} | {row.measured:.2f} | {row.target} |" for row in rows),
+        "",
+        f"A β-VAE step by part, {parts['step']:.1f} ms in total; the median of each part:",
+        "",
+        "| part | ms | share of the step |",
+        "|---|---|---|",
+        *(f"| {part} | {parts[part]:.2f} | {parts[part] / parts['step']:.1%} |" for part in PARTS),
+        "",
+        "β-VAE on 32 × 32 dSprites with one thread, compared with the peak of one thread:",
+        "",
+        "| net.width | steps per second | share of the peak |",
+        "|---|---|---|",
+        *(f"| {width:g} | {speed:.0f} | {share:.2f} |" for width, speed, share in widths),
         "",
     ]
-    Path(__file__).with_suffix(".md").write_text("\n".join(lines))
+    Path(__file__).with_suffix(".md").write_text("\n".join(lines), encoding="utf-8")
     print("\n".join(lines))
 
 

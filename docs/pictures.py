@@ -13,7 +13,7 @@ PICTURES = Path(__file__).parent / "pictures"
 
 
 def main() -> None:
-    """Random images of every drawn set; XYSquares as two losses see it."""
+    """Draw random images of every drawn set, and the distance matrices of XYSquares under two losses."""
     drawn = [name for name in SETS if not SETS[name].card.files or name == "dsprites"]
     generator = torch.Generator().manual_seed(3)
     rows = tuple((name, unweave.load(name).sample(16, generator).images) for name in drawn)

@@ -1,11 +1,12 @@
-"""Does weak supervision help? Principal components, a β-VAE and an Ada-GVAE of 32 × 32 dSprites, trained and scored.
+"""Does weak supervision help? Principal components, a β-VAE and an Ada-GVAE on 32 × 32 dSprites, trained and scored.
 
-A linear code mixes the factors; after so few steps a β-VAE reconstructs better and mixes them as much; an Ada-GVAE,
-which sees pairs of images that share factors, gives place and size a latent each: its MIG is ten times theirs. Runs are
-kept in ``demo/runs``: stop this at any moment, start it again, and it goes on.
+A linear code mixes the factors. After so few steps, a β-VAE reconstructs better but mixes them as much. An Ada-GVAE
+sees pairs of images that share factors, and has one latent each for x, y and scale: its MIG is ten times theirs. Runs
+are kept in ``demo/runs``: stop this at any moment, start it again, and it continues.
 """
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from rich.console import Console
@@ -15,12 +16,12 @@ import unweave
 from unweave.figures import draw_reconstructions, draw_traversals, make_reconstructions, make_traversals
 
 OUT = Path("demo")
-METHODS = {"pca": {}, "beta_vae": {"beta": 1.0}, "ada_gvae": {"beta": 1.0}}
+METHODS: dict[str, dict[str, Any]] = {"pca": {}, "beta_vae": {"beta": 1.0}, "ada_gvae": {"beta": 1.0}}
 
 data = unweave.load("dsprites", size=32)
 table = Table("method", "PSNR", "MIG", "DCI D", "DCI I", "InfoM", box=None, title="dSprites 32 × 32, 3,000 steps")
 for recipe, settings in METHODS.items():
-    training = {} if recipe == "pca" else {"steps": 3_000, "lr": 1e-3}
+    training: dict[str, Any] = {} if recipe == "pca" else {"steps": 3_000, "lr": 1e-3}
     run = unweave.train(recipe, data, store=OUT / "runs", **training, **settings)
     scores = unweave.score(run, data, metrics=["mig", "dci", "infomec"], samples=5_000, test_samples=2_500).table
     names = ("mig", "dci.disentanglement", "dci.informativeness", "infomec.modularity")

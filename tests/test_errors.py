@@ -10,7 +10,7 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
 
 
 def test_a_name_near_nothing_lists_all() -> None:
-    assert str(unknown("kind", "zzz", ["ordered", "cyclic"])) == "unknown kind 'zzz': there are cyclic, ordered."
+    assert str(unknown("kind", "zzz", ["ordered", "cyclic"])) == "unknown kind 'zzz': expected one of cyclic, ordered."
 
 
 def test_a_missing_extra_says_what_to_type() -> None:

@@ -121,12 +121,12 @@ def test_lists_and_arrays_are_points_too() -> None:
 
 def test_impossible_links_are_refused() -> None:
     space = FactorSpace.of(a=10, b=10, c=10, hue=Cyclic(10), shape=Categorical(3))
-    with pytest.raises(InputError, match=r"linked twice, by 0\.5 and by -0\.5"):
+    with pytest.raises(InputError, match=r"given twice, with 0\.5 and -0\.5"):
         space.sample(5, rng(), correlation={("a", "b"): 0.5, ("b", "a"): -0.5})
-    with pytest.raises(InputError, match="no joint distribution"):
+    with pytest.raises(InputError, match="inconsistent"):
         space.sample(5, rng(), correlation={("a", "b"): 0.9, ("b", "c"): 0.9, ("a", "c"): -0.9})
     for name in ("hue", "shape"):
-        with pytest.raises(InputError, match="only ordered factors"):
+        with pytest.raises(InputError, match="but must be an ordered factor"):
             space.sample(5, rng(), correlation={("a", name): 0.5})
     with pytest.raises(InputError, match="between -1 and 1"):
         space.sample(5, rng(), correlation={("a", "b"): 1.0})
@@ -233,25 +233,25 @@ def test_held_batches_leave_the_other_factors_free() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda s: s.index(torch.tensor([0, 7])), "impossible factors: shape is 7, but it goes from 0 to 2"),
+        (lambda s: s.index(torch.tensor([0, 7])), "impossible factors: shape is 7, but must be between 0 and 2"),
         (lambda s: s.index(torch.tensor([-1, 0])), "x is -1"),
         (lambda s: s.index(torch.tensor([0.0, 1.0])), "must be integers"),
         (lambda s: s.index(torch.tensor([0, 1, 2])), "2 columns"),
-        (lambda s: s.at(torch.tensor([30])), "positions go from 0 to 29"),
+        (lambda s: s.at(torch.tensor([30])), "positions must be between 0 and 29"),
         (lambda s: s.at(torch.tensor([1.7])), "positions must be integers"),
-        (lambda s: s.index([[0, 1], [2]]), "rows of one length"),
+        (lambda s: s.index([[0, 1], [2]]), "rows of the same length"),
         (lambda s: s.sample(1, rng(), where={"x": [1.5]}), "where: x must be a whole number"),
         (lambda s: s.sample(1, rng(), where={"x": True}), "where: x must be a whole number"),
         (lambda s: s.sample(2.5, rng()), "number of points must be a whole number"),
         (lambda s: s.sample(1, None), "pass a torch.Generator, got None"),
         (lambda s: s.sample(1, 3), "pass a torch.Generator, got 3"),
-        (lambda s: s.sample(1, rng(), accept=lambda p: p[:, 0]), "a boolean for each of the 1024 points"),
-        (lambda s: s.sample(1, rng(), accept=lambda p: p > 0), "a boolean for each of the 1024 points"),
-        (lambda s: s.sample(1, rng(), accept=lambda p: True), "a boolean for each of the 1024 points, got True"),
-        (lambda s: s.sample(1, rng(), correlation={"xy": 0.5}), "is not a pair of factors"),
-        (lambda s: s.sample(1, rng(), correlation={("x", "x"): 0.5}), "must be two factors"),
-        (lambda s: s.near([0, 0], 0.5, 3, rng(), fixed="x"), "fixed takes a list of factors"),
-        (lambda s: s.near([0, 0], "much", 3, rng()), "rho is a fraction"),
+        (lambda s: s.sample(1, rng(), accept=lambda p: p[:, 0]), "one boolean for each of the 1024 points"),
+        (lambda s: s.sample(1, rng(), accept=lambda p: p > 0), "one boolean for each of the 1024 points"),
+        (lambda s: s.sample(1, rng(), accept=lambda p: True), "one boolean for each of the 1024 points, got True"),
+        (lambda s: s.sample(1, rng(), correlation={"xy": 0.5}), "keys must be pairs"),
+        (lambda s: s.sample(1, rng(), correlation={("x", "x"): 0.5}), "x and x must be different"),
+        (lambda s: s.near([0, 0], 0.5, 3, rng(), fixed="x"), "fixed must be a list of factors"),
+        (lambda s: s.near([0, 0], "much", 3, rng()), "rho must be a fraction"),
         (lambda s: s.near([0, 0], 0.5, -1, rng()), "number of points must be a whole number"),
         (lambda s: s.pairs(1, (1, 2, 3), rng()), "a number or a range"),
         (lambda s: s.pairs(1, 1.0, rng()), "changed must be a whole number"),
@@ -261,13 +261,13 @@ def test_held_batches_leave_the_other_factors_free() -> None:
         (lambda s: s.traverse(torch.tensor([0, 0]), "shpe"), "did you mean 'shape'"),
         (lambda s: s.traverse(torch.tensor([0, 0]), 2), "no factor 2"),
         (lambda s: s.sample(-1, rng()), "number of points must be a whole number of at least 0, got -1"),
-        (lambda s: s.sample(1, rng(), where={"x": []}), "leaves it no such value"),
-        (lambda s: s.sample(1, rng(), where={"x": 10}), "x goes from 0 to 9"),
-        (lambda s: s.near(torch.tensor([0, 0]), 1.5, 3, rng()), "rho is a fraction"),
-        (lambda s: s.pairs(1, 3, rng()), "between 0 and 2 factors"),
+        (lambda s: s.sample(1, rng(), where={"x": []}), "values of x must be between 0 and 9"),
+        (lambda s: s.sample(1, rng(), where={"x": 10}), "values of x must be between 0 and 9"),
+        (lambda s: s.near(torch.tensor([0, 0]), 1.5, 3, rng()), "rho must be a fraction"),
+        (lambda s: s.pairs(1, 3, rng()), "between 0 and 2, the number of factors"),
         (lambda s: FactorSpace.of(), "at least one factor"),
         (lambda s: FactorSpace.of(a=0), "at least 1"),
-        (lambda s: FactorSpace(("a", "a"), (Ordered(2), Ordered(2))), "one name of its own"),
+        (lambda s: FactorSpace(("a", "a"), (Ordered(2), Ordered(2))), "a different name"),
     ],
 )
 def test_impossible_requests_are_a_sentence(call: object, message: str) -> None:

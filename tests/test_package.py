@@ -46,7 +46,7 @@ def test_the_python_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pyte
 
 def test_importing_is_light() -> None:
     """Extras and slow imports wait until they are needed."""
-    late = ("matplotlib", "h5py", "sklearn", "lightgbm")
+    late = ("matplotlib", "h5py", "sklearn", "numba")
     script = f"import sys, unweave, unweave.cli; print([m for m in {late} if m in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from unweave.errors import InputError
-from unweave.schedules import Schedule, steps_of
+from unweave.schedules import Schedule, in_steps
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ def test_values_on_the_way(schedule: Schedule, values: list[float]) -> None:
 
 
 def test_lengths_are_shares_or_steps() -> None:
-    assert steps_of(0.25, 300) == 75
-    assert steps_of(25, 300) == 25
+    assert in_steps(0.25, 300) == 75
+    assert in_steps(25, 300) == 25
 
 
 def test_a_wrong_schedule_is_a_sentence() -> None:
@@ -32,3 +32,12 @@ def test_a_wrong_schedule_is_a_sentence() -> None:
         Schedule(kind="cubic")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="over must be greater than 0, got 0"):
         Schedule(over=0)
+
+
+def test_only_some_schedules_depend_on_the_length_of_a_run() -> None:
+    assert not Schedule(over=0.5).is_relative  # constant
+    assert Schedule(kind="linear").is_relative
+    assert not Schedule(kind="linear", over=100).is_relative
+    assert Schedule(kind="linear", over=100, after=0.5).is_relative
+    assert not Schedule(kind="delayed", over=0.5, after=100).is_relative
+    assert Schedule(kind="delayed", after=0.5).used == ("start", "after")

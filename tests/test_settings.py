@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 import pytest
 from pydantic import Field
 
 from unweave.errors import InputError
-from unweave.settings import Settings, choice, imported, name_in, named
+from unweave.settings import Settings, choice, imported, name_in, named, source_hash
 
 
 class Small(Settings):
@@ -57,9 +59,37 @@ def test_ones_own_are_found_where_they_lie() -> None:
     assert name_in({"small": Small}, Small) == "small"
     assert name_in({}, Small) == "tests.test_settings:Small"
     assert named("part", "tests.test_settings:Small", {}) is Small
-    with pytest.raises(InputError, match=r"'tests.test_settings' has no 'Smal' that can be called"):
+    with pytest.raises(InputError, match=r"'tests.test_settings' has no 'Smal'"):
         imported("part", "tests.test_settings:Smal")
     with pytest.raises(InputError, match="the module 'nowhere' cannot be imported"):
         imported("part", "nowhere:Small")
-    with pytest.raises(InputError, match="at the top of a module"):
+    with pytest.raises(InputError, match="at the top level of an importable module"):
         name_in({}, lambda: None)
+
+
+def test_a_boolean_is_no_number() -> None:
+    with pytest.raises(InputError, match="the small one: radius must not be a boolean, got True"):
+        Small(radius=True)
+
+
+def test_modules_of_the_working_directory_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [entry for entry in sys.path if entry])
+    (tmp_path / "module_of_a_test.py").write_text("class Part:\n    pass\n")
+    assert imported("part", "module_of_a_test:Part").__name__ == "Part"
+    assert str(tmp_path) not in sys.path
+    first = source_hash("module_of_a_test:Part")
+    (tmp_path / "module_of_a_test.py").write_text("class Part:\n    size = 3\n")
+    assert source_hash("module_of_a_test:Part") != first
+    sys.modules.pop("module_of_a_test")
+    (tmp_path / "helper_of_a_test.py").write_text("VALUE = 1\ndef helped():\n    return 1\n")
+    (tmp_path / "module_of_a_test.py").write_text("from helper_of_a_test import helped\nclass Part:\n    pass\n")
+    hashes = []
+    for value in (1, 2):
+        (tmp_path / "helper_of_a_test.py").write_text(f"def helped():\n    return {value}\n")
+        hashes.append(source_hash("module_of_a_test:Part"))
+    assert hashes[0] != hashes[1]  # modules that it uses count as well
+    sys.modules.pop("module_of_a_test")
+    sys.modules.pop("helper_of_a_test")
+    with pytest.raises(InputError, match=r"write your own as package.module:name"):
+        imported("part", ":Part")

@@ -1,14 +1,19 @@
 """Unweave learns, measures and shows the factors of variation in data."""
 
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
-from unweave import metrics
-from unweave.data import FactorData, load
-from unweave.factors import Categorical, Cyclic, FactorSpace, Ordered
-from unweave.metrics import Scores, score, score_codes
-from unweave.recipes import RECIPES, Recipe
-from unweave.training import Run, train
-from unweave.training import open_run as open  # noqa: A004  a module has its own names
+from unweave.lazy import lazy
+
+if TYPE_CHECKING:
+    from unweave import metrics
+    from unweave.data import FactorData, load
+    from unweave.factors import Categorical, Cyclic, FactorSpace, Ordered
+    from unweave.metrics import Scores, score_codes
+    from unweave.recipes import RECIPES, Recipe
+    from unweave.study import Study
+    from unweave.training import Run, extend, score, train
+    from unweave.training import open_run as open  # noqa: A004
 
 __version__ = version("unweave")
 __all__ = [
@@ -21,7 +26,9 @@ __all__ = [
     "Recipe",
     "Run",
     "Scores",
+    "Study",
     "__version__",
+    "extend",
     "load",
     "metrics",
     "open",
@@ -29,3 +36,22 @@ __all__ = [
     "score_codes",
     "train",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "metrics": "unweave.metrics",
+            **{name: f"unweave.data:{name}" for name in ("FactorData", "load")},
+            **{name: f"unweave.factors:{name}" for name in ("Categorical", "Cyclic", "FactorSpace", "Ordered")},
+            **{name: f"unweave.metrics:{name}" for name in ("Scores", "score_codes")},
+            **{name: f"unweave.recipes:{name}" for name in ("RECIPES", "Recipe")},
+            "Study": "unweave.study:Study",
+            **{name: f"unweave.training:{name}" for name in ("Run", "extend", "score", "train")},
+            "open": "unweave.training:open_run",
+        },
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,4 +1,4 @@
-"""How Unweave says that something it was given cannot be used."""
+"""The errors that Unweave raises for its users, and helpers that word them."""
 
 from __future__ import annotations
 
@@ -10,32 +10,33 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """The caller gave something unusable; the message is one sentence written for them."""
+    """An argument, setting or input cannot be used; the message says what was expected."""
 
 
 class Unavailable(OSError):
-    """A file is not here, cannot be fetched or is damaged; the message says what to do about it."""
+    """A file is missing, damaged, or cannot be fetched or written; the message says what to do about it."""
 
 
 class MissingExtra(ImportError):
-    """An optional dependency is not installed; the message is the line to type."""
+    """An optional dependency is not installed; the message has the command that installs it."""
 
 
 class Diverged(RuntimeError):
-    """Training came to a number that is not finite; the message names the step and the term."""
+    """Training reached a value that is not finite; the message names the step and the term."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
-    """The error for a name that does not exist: the nearest right ones, or else all of them."""
+    """Return the error for an unknown name: with the closest matches, or else with all known names."""
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     if near:
         return InputError(f"unknown {what} {name!r}: did you mean {' or '.join(map(repr, near))}?")
-    return InputError(f"unknown {what} {name!r}: there are {', '.join(known) or 'none'}.")
+    names = f"expected one of {', '.join(known)}" if known else "there are none"
+    return InputError(f"unknown {what} {name!r}: {names}.")
 
 
 def extra(module: str, extra: str) -> Any:
-    """Import an optional dependency, or say which extra of Unweave brings it."""
+    """Import an optional dependency, or raise an error that says which extra of Unweave installs it."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -44,7 +45,7 @@ def extra(module: str, extra: str) -> Any:
 
 
 def whole(what: str, value: object, *, at_least: int | None = 0, at_most: int | None = None) -> int:
-    """A whole number, Python's or numpy's, as an int; or the error that says what it should have been."""
+    """Return an integer, Python's or numpy's, as an int; raise an InputError if it is not one or is out of range."""
     if isinstance(value, Integral) and not isinstance(value, bool):
         number = int(value)
         if (at_least is None or at_least <= number) and (at_most is None or number <= at_most):

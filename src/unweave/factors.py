@@ -1,7 +1,7 @@
-"""FactorSpace: a grid of factors of variation, and every way of drawing points from it.
+"""FactorSpace: a grid of factors of variation, and the ways of sampling points from it.
 
-A point is a row of K integers, one value a factor. All draws come from an explicit ``torch.Generator`` and are
-vectorised over points. Shapes: n points, M batches, K factors; ``…`` is any number of leading axes.
+A point is a row of K integers, one value per factor. Sampling is vectorised and uses an explicit ``torch.Generator``.
+Shapes: n points, M batches, K factors; ``…`` stands for any number of leading axes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from torch import Tensor
 
 from unweave.errors import InputError, unknown, whole
 
+MOST_SHOWN = 16  # factors shown in the string of a space
 Whole = Tensor | NDArray[np.integer] | Sequence[int] | Sequence[Sequence[int]]
 
 
@@ -36,25 +37,25 @@ class Factor:
 
 
 class Ordered(Factor):
-    """Values on a line: near in number is near in meaning."""
+    """Values on a line: close numbers are similar."""
 
     kind = "ordered"
 
 
 class Cyclic(Factor):
-    """Values on a circle: the last is a neighbour of the first."""
+    """Values on a circle: the last is next to the first."""
 
     kind = "cyclic"
 
 
 class Categorical(Factor):
-    """Values without order: two are equal or different, never near."""
+    """Values without order: two values are equal or different."""
 
     kind = "categorical"
 
 
 class Pairs(NamedTuple):
-    """Points two by two: ``first`` and ``second`` (n, K) differ exactly where ``changed`` (n, K) is true."""
+    """Pairs of points: ``first`` and ``second`` (n, K) differ exactly where ``changed`` (n, K) is true."""
 
     first: Tensor
     second: Tensor
@@ -62,7 +63,7 @@ class Pairs(NamedTuple):
 
 
 class Held(NamedTuple):
-    """Batches of points ``factors`` (M, n, K) that share, within batch m, the value of factor ``axis[m]``."""
+    """Batches of points ``factors`` (M, n, K); those of batch m have the same value of factor ``axis[m]``."""
 
     factors: Tensor
     axis: Tensor
@@ -77,7 +78,7 @@ class FactorSpace:
 
     @classmethod
     def of(cls, **factors: int | Factor) -> FactorSpace:
-        """The space of the named factors; a bare size means an ordered factor.
+        """Make a space from named factors; a number is the size of an ordered factor.
 
         >>> FactorSpace.of(shape=Categorical(3), angle=Cyclic(40), x=32).size
         3840
@@ -88,22 +89,24 @@ class FactorSpace:
         if not self.factors:
             raise InputError("a factor space needs at least one factor.")
         if len(self.names) != len(self.factors) or len(set(self.names)) != len(self.names):
-            raise InputError(f"each factor needs one name of its own: {len(self.factors)} factors, names {self.names}.")
+            raise InputError(f"each factor needs a different name: {len(self.factors)} factors, names {self.names}.")
 
     def __len__(self) -> int:
         return len(self.factors)
 
     def __str__(self) -> str:
-        return " · ".join(f"{name} {factor.size}" for name, factor in zip(self.names, self.factors, strict=True))
+        shown = [f"{name} {factor.size}" for name, factor in zip(self.names, self.factors, strict=True)]
+        more = len(shown) - MOST_SHOWN
+        return " · ".join(shown[:MOST_SHOWN]) + (f" · and {more:,} more" if more > 0 else "")
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """How many values each factor has."""
+        """The number of values of each factor."""
         return tuple(factor.size for factor in self.factors)
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """``ordered``, ``cyclic`` or ``categorical``, a factor each."""
+        """The kind of each factor: ``ordered``, ``cyclic`` or ``categorical``."""
         return tuple(factor.kind for factor in self.factors)
 
     @cached_property
@@ -111,19 +114,24 @@ class FactorSpace:
         """The number of points."""
         return math.prod(self.sizes)
 
+    @property
+    def has_positions(self) -> bool:
+        """Whether every point has a 64-bit position on the grid."""
+        return self.size <= 2**63
+
     def axis(self, factor: str | int) -> int:
-        """The column of a factor given by name or by column."""
+        """Return the column of a factor, given by name or by column."""
         if isinstance(factor, str):
             if factor not in self.names:
                 raise unknown("factor", factor, self.names)
             return self.names.index(factor)
-        column = whole("a factor that is not named", factor, at_least=None)
+        column = whole("a factor given by column", factor, at_least=None)
         if not -len(self) <= column < len(self):
-            raise InputError(f"there is no factor {column}: the space has {len(self)}, {', '.join(self.names)}.")
+            raise InputError(f"there is no factor {column}: the space has {len(self)} ({', '.join(self.names)}).")
         return column % len(self)
 
     def check(self, factors: Whole) -> Tensor:
-        """``factors`` (…, K) as int64, or an error that names the first value that does not exist."""
+        """Return ``factors`` (…, K) as int64; raise an InputError if a value does not exist."""
         factors = as_integers("factors", factors)
         if factors.ndim == 0 or factors.shape[-1] != len(self):
             raise InputError(
@@ -134,19 +142,21 @@ class FactorSpace:
             row = outside.reshape(-1, len(self)).nonzero()[0]  # (2,): point, factor
             value = int(factors.reshape(-1, len(self))[row[0], row[1]])
             name, size = self.names[row[1]], self.sizes[row[1]]
-            raise InputError(f"impossible factors: {name} is {value}, but it goes from 0 to {size - 1}.")
+            raise InputError(f"impossible factors: {name} is {value}, but must be between 0 and {size - 1}.")
         return factors
 
     def index(self, factors: Whole) -> Tensor:
-        """The position (…) on the grid of points (…, K)."""
+        """Return the positions (…) of points (…, K) on the grid."""
         factors = self.check(factors)
         return (factors * self._strides(factors.device)).sum(-1)
 
     def at(self, index: Whole) -> Tensor:
-        """The points (…, K) at positions ``index`` (…): the inverse of :meth:`index`."""
+        """Return the points (…, K) at positions ``index`` (…); the inverse of :meth:`index`."""
         index = as_integers("positions", index)
         if index.numel() and (int(index.min()) < 0 or int(index.max()) >= self.size):
-            raise InputError(f"positions go from 0 to {self.size - 1}, got {int(index.min())} to {int(index.max())}.")
+            raise InputError(
+                f"positions must be between 0 and {self.size - 1}, got {int(index.min())} to {int(index.max())}."
+            )
         return index[..., None] // self._strides(index.device) % self._sizes(index.device)
 
     def sample(
@@ -158,12 +168,12 @@ class FactorSpace:
         correlation: Mapping[tuple[str, str], float] | None = None,
         accept: Callable[[Tensor], Tensor] | None = None,
     ) -> Tensor:
-        """Draw n points (n, K): uniform, unless something narrows them.
+        """Draw n points (n, K), uniformly by default.
 
-        - ``where={"shape": 0, "x": range(8)}`` draws those factors from the given values only.
-        - ``correlation={("x", "y"): 0.8}`` links ordered factors by a Gaussian copula: every factor alone stays uniform
-          on its values, and the normal scores behind the two have the given correlation.
-        - ``accept``, a function of points (m, K) to booleans (m,), keeps the points it accepts.
+        - ``where={"shape": 0, "x": range(8)}`` restricts those factors to the given values.
+        - ``correlation={("x", "y"): 0.8}`` correlates ordered factors by a Gaussian copula: each factor stays uniform,
+          and the underlying normal variables have the given correlation.
+        - ``accept``, a function from points (m, K) to booleans (m,), keeps the points for which it is true.
         """
         n, generator = whole("the number of points", n), check_generator(generator)
         choices = self.choices(where or {}, generator.device)
@@ -177,10 +187,12 @@ class FactorSpace:
             if sum(map(len, kept)) >= n:
                 return torch.cat(kept)[:n]
         drawn, found = 256 * max(n, 1024), sum(map(len, kept))
-        raise InputError(f"accept kept {found} of {drawn} points, too few to reach {n}: narrow the draw with where=.")
+        raise InputError(
+            f"accept kept {found} of {drawn} points, fewer than the {n} needed: restrict values with where= instead."
+        )
 
     def traverse(self, factors: Whole, axis: str | int) -> Tensor:
-        """Every value of one factor through each point: (…, K) becomes (…, size, K)."""
+        """Vary one factor over all its values, from each point: (…, K) becomes (…, size, K)."""
         column, factors = self.axis(axis), self.check(factors)
         line = factors[..., None, :].repeat_interleave(self.sizes[column], dim=-2)  # (…, size, K)
         line[..., column] = torch.arange(self.sizes[column], device=factors.device)
@@ -191,18 +203,18 @@ class FactorSpace:
     ) -> Tensor:
         """Draw n points in the neighbourhood of each centre: (…, K) becomes (…, n, K). Rhodes & Lee 2021, sec. 5.3.
 
-        Every factor is uniform within ⌊ρ·size⌋ steps of the centre's value: clipped at the ends of an ordered factor,
-        wrapped around a cyclic one. Categorical factors and those named ``fixed`` keep the centre's value.
+        Every factor is uniform within ⌊ρ·size⌋ steps of its value at the centre: clipped at the ends of an ordered
+        factor, wrapped around for a cyclic one. Categorical factors and those in ``fixed`` keep their value.
         """
         n, generator = whole("the number of points", n), check_generator(generator)
         if not isinstance(rho, Real) or not 0 <= rho <= 1:
-            raise InputError(f"rho is a fraction of each factor's range, from 0 to 1, got {rho!r}.")
+            raise InputError(f"rho must be a fraction of the range of each factor, from 0 to 1, got {rho!r}.")
         if isinstance(fixed, str) or not isinstance(fixed, Iterable):
-            raise InputError(f"fixed takes a list of factors, got {fixed!r}.")
+            raise InputError(f"fixed must be a list of factors, got {fixed!r}.")
         still = {self.axis(factor) for factor in fixed} | {
             k for k, kind in enumerate(self.kinds) if kind == "categorical"
         }
-        # 0.29 · 100 is 28.999…: a hair's breadth keeps whole radii whole
+        # 0.29 · 100 is 28.999…, so a small tolerance is needed
         steps = [0 if k in still else math.floor(rho * size + 1e-9) for k, size in enumerate(self.sizes)]
         radius = torch.tensor(steps, device=generator.device)  # (K,)
         sizes = self._sizes(generator.device)
@@ -210,14 +222,14 @@ class FactorSpace:
         wraps = torch.tensor([kind == "cyclic" for kind in self.kinds], device=generator.device)
         low = torch.where(wraps, center - radius, (center - radius).clamp(min=0))
         high = torch.where(wraps, center + radius, torch.minimum(center + radius, sizes - 1))
-        width = torch.minimum(high - low + 1, sizes)  # a circle is not gone round twice
+        width = torch.minimum(high - low + 1, sizes)  # at most once around a circle
         return (low + _below(width.expand(*center.shape[:-2], n, len(self)), generator)) % sizes
 
     def pairs(self, n: int, changed: int | tuple[int, int] | None, generator: torch.Generator) -> Pairs:
-        """Draw n pairs of points that differ in exactly ``changed`` factors, and there for certain.
+        """Draw n pairs of points that differ in exactly ``changed`` factors.
 
         ``changed`` is a number, a range ``(low, high)`` drawn from uniformly, both ends included, or None for 1 … K.
-        The factors that change are a uniform choice; a new value is uniform on the other values.
+        The factors that change are chosen uniformly; a new value is uniform over the other values.
         """
         n, generator = whole("the number of pairs", n), check_generator(generator)
         sizes = self._sizes(generator.device)
@@ -228,19 +240,19 @@ class FactorSpace:
             raise InputError(f"changed must be a number or a range (low, high), got {changed!r}.")
         low, high = (whole("changed", end) for end in ends)
         if not 0 <= low <= high <= most or most == 0:
-            raise InputError(f"changed={changed}: between 0 and {most} factors of this space can change.")
+            raise InputError(f"changed={changed} must be between 0 and {most}, the number of factors that can change.")
         first = self._draw(n, generator, {}, None)
         count = torch.randint(low, high + 1, (n, 1), generator=generator, device=generator.device)
         order = torch.rand(n, len(self), generator=generator, device=generator.device, dtype=torch.float64)
-        rank = order.masked_fill(~changeable, 2.0).argsort(-1).argsort(-1)  # (n, K), factors that cannot change last
+        rank = order.masked_fill(~changeable, 2.0).argsort(-1).argsort(-1)  # (n, K), constant factors last
         mask = rank < count
         step = 1 + _below((sizes - 1).clamp(min=1).expand(n, len(self)), generator)
         return Pairs(first, torch.where(mask, (first + step) % sizes, first), mask)
 
     def held(self, batches: int, n: int, generator: torch.Generator, *, axis: str | int | Tensor | None = None) -> Held:
-        """Draw batches of n points that share the value of one factor.
+        """Draw batches of n points that have the same value of one factor.
 
-        ``axis`` is that factor, or one for each batch (M,); by default a uniform choice a batch.
+        ``axis`` is that factor, or one factor per batch (M,); by default it is drawn uniformly for each batch.
         """
         batches, n = whole("the number of batches", batches), whole("the number of points", n)
         generator = check_generator(generator)
@@ -249,7 +261,7 @@ class FactorSpace:
         elif isinstance(axis, Tensor):
             axes = as_integers("axis", axis).to(generator.device)
             if axes.shape != (batches,) or ((axes < 0) | (axes >= len(self))).any():
-                raise InputError(f"axis needs the column of a factor for each of {batches} batches.")
+                raise InputError(f"axis must have the column of a factor for each of {batches} batches.")
         else:
             axes = torch.full((batches,), self.axis(axis), device=generator.device)
         factors = self._draw(batches * n, generator, {}, None).view(batches, n, len(self))
@@ -261,8 +273,10 @@ class FactorSpace:
         return torch.tensor(self.sizes, device=device)
 
     def _strides(self, device: torch.device) -> Tensor:
-        if self.size > 2**63:
-            raise InputError(f"a grid of {self.size:.3g} points has no 64-bit positions: address it by factors.")
+        if not self.has_positions:
+            raise InputError(
+                f"a grid of {len(self):,} factors with more than 2^63 points has no 64-bit positions: use factors."
+            )
         return torch.tensor([math.prod(self.sizes[k + 1 :]) for k in range(len(self))], device=device)
 
     def _draw(
@@ -282,7 +296,7 @@ class FactorSpace:
         return factors
 
     def choices(self, where: Mapping[str, int | Sequence[int]], device: torch.device) -> dict[int, Tensor]:
-        """The values (m,) that ``where`` leaves to each column it names."""
+        """Return the values (m,) that ``where`` allows for each column it names."""
         choices = {}
         for name, values in where.items():
             column, size = self.axis(name), self.sizes[self.axis(name)]
@@ -290,43 +304,45 @@ class FactorSpace:
             several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
             allowed = sorted({whole(f"where: {name}", value, at_least=None) for value in several})
             if not allowed or allowed[0] < 0 or allowed[-1] >= size:
-                raise InputError(f"where: {name} goes from 0 to {size - 1}, and {values!r} leaves it no such value.")
+                raise InputError(f"where: values of {name} must be between 0 and {size - 1}, got {values!r}.")
             choices[column] = torch.tensor(allowed, device=device)
         return choices
 
     def _links(
         self, correlation: Mapping[tuple[str, str], float], device: torch.device
     ) -> tuple[list[int], Tensor] | None:
-        """The linked columns and the Cholesky root of their correlation matrix."""
+        """Return the correlated columns and the Cholesky factor of their correlation matrix."""
         if not correlation:
             return None
         for pair in correlation:
             if not isinstance(pair, tuple) or len(pair) != 2:
-                raise InputError(f"correlation: {pair!r} is not a pair of factors, as in {{('x', 'y'): 0.8}}.")
+                raise InputError(
+                    f"correlation: keys must be pairs of factors, as in {{('x', 'y'): 0.8}}, got {pair!r}."
+                )
         columns = sorted({self.axis(name) for pair in correlation for name in pair})
         for column in columns:
             if self.kinds[column] != "ordered":
                 raise InputError(
-                    f"correlation: {self.names[column]} is {self.kinds[column]}; only ordered factors can be linked."
+                    f"correlation: {self.names[column]} is {self.kinds[column]}, but must be an ordered factor."
                 )
         matrix = torch.eye(len(columns), dtype=torch.float64, device=device)
         for (a, b), strength in correlation.items():
             i, j = columns.index(self.axis(a)), columns.index(self.axis(b))
             if i == j or not isinstance(strength, Real) or not -1 < strength < 1:
-                raise InputError(f"correlation: {a} and {b} must be two factors and {strength!r} lie between -1 and 1.")
+                raise InputError(f"correlation: {a} and {b} must be different and {strength!r} between -1 and 1.")
             if matrix[i, j] not in (0, strength):
-                raise InputError(f"correlation: {a} and {b} are linked twice, by {matrix[i, j]:g} and by {strength:g}.")
+                raise InputError(f"correlation: {a} and {b} are given twice, with {matrix[i, j]:g} and {strength:g}.")
             matrix[i, j] = matrix[j, i] = strength
         root, failed = torch.linalg.cholesky_ex(matrix)
         if failed:
             raise InputError(
-                "correlation: no joint distribution has these pairwise correlations, with none between other factors."
+                "correlation: these values are inconsistent, because their matrix is not positive definite."
             )
         return columns, root
 
 
 def _below(limits: Tensor, generator: torch.Generator) -> Tensor:
-    """A uniform integer from 0 to limit − 1 for every entry; the bias of the remainder is below limit / 2⁶³."""
+    """Draw an integer from 0 to limit − 1 for every entry, uniform up to a bias below limit / 2⁶³."""
     bits = torch.randint(2**63 - 1, limits.shape, generator=generator, device=generator.device)
     return bits % limits
 
@@ -335,23 +351,23 @@ def _accepted(accept: Callable[[Tensor], Tensor], points: Tensor) -> Tensor:
     mask = accept(points)
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != points.shape[:1]:
         got = f"{mask.dtype} {tuple(mask.shape)}" if isinstance(mask, Tensor) else repr(mask)
-        raise InputError(f"accept must give a boolean for each of the {len(points)} points, got {got}.")
+        raise InputError(f"accept must return one boolean for each of the {len(points)} points, got {got}.")
     return mask
 
 
 def check_generator(generator: object) -> torch.Generator:
-    """The generator behind a draw; without one there is no draw, as the global one is nobody's to use."""
+    """Check that an explicit generator was given, and return it; the global one is never used."""
     if not isinstance(generator, torch.Generator):
-        raise InputError(f"a draw needs its generator: pass a torch.Generator, got {generator!r}.")
+        raise InputError(f"sampling needs a generator: pass a torch.Generator, got {generator!r}.")
     return generator
 
 
 def as_integers(what: str, values: Whole) -> Tensor:
-    """Whole numbers of any shape as an int64 tensor, from a tensor, an array or nested lists."""
+    """Convert integers in a tensor, an array or nested lists to an int64 tensor."""
     try:
         tensor = values if isinstance(values, Tensor) else torch.from_numpy(np.array(values))
     except (TypeError, ValueError) as error:
-        raise InputError(f"{what} must be integers in rows of one length, got {values!r}.") from error
+        raise InputError(f"{what} must be integers in rows of the same length, got {values!r}.") from error
     if tensor.numel() and (tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool):
         raise InputError(f"{what} must be integers, got {tensor.dtype}.")
     return tensor.long()

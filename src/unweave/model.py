@@ -1,54 +1,104 @@
-"""A model is an encoder, a latent and a decoder; a forward pass is one batch through them, computed when asked for."""
+"""A model is an encoder, a latent and a decoder. A forward pass computes what terms ask for, once per batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
+from unweave.errors import InputError, whole
 from unweave.latents import Code, Latent
 
 Likelihood = Literal["bernoulli", "gaussian"]
-Regroup = Callable[[Code, torch.Generator | None], Code]  # changes the posteriors of pairs before they are drawn
+Regroup = Callable[[Code, torch.Generator | None], Code]  # changes the posteriors of pairs before codes are sampled
 
 
 class Model(nn.Module):
-    """Images (B, C, H, W) in [0, 1] to codes (B, D) and back; a Bernoulli's logits pass a sigmoid, means do not."""
+    """Maps images (B, C, H, W) in [0, 1] to codes (B, D) and back.
 
-    def __init__(self, encoder: nn.Module, decoder: nn.Module, latent: Latent, likelihood: Likelihood) -> None:
+    ``offset`` adds a buffer of that name, one value per channel, to the decoder's outputs. Training sets it so that an
+    untrained decoder starts near the mean image. ``standardised`` adds buffers ``mean`` and ``std``: the encoder sees
+    standardised images, and the decoder's outputs are standardised images too (Michlo et al. 2023, app. B.4). Both
+    need the number of ``channels``.
+    """
+
+    offset: Tensor | None  # (C, 1, 1)
+    mean: Tensor | None  # (C, 1, 1)
+    std: Tensor | None  # (C, 1, 1)
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        decoder: nn.Module,
+        latent: Latent,
+        likelihood: Likelihood,
+        *,
+        channels: int | None = None,
+        offset: bool = False,
+        standardised: bool = False,
+    ) -> None:
         super().__init__()
+        if standardised and likelihood == "bernoulli":
+            raise InputError(
+                "standardised images are not in [0, 1], so the bernoulli likelihood is not defined for them: "
+                "use likelihood 'gaussian'."
+            )
         self.encoder, self.decoder = encoder, decoder
         self.latent, self.likelihood = latent, likelihood
         self.learned = nn.ParameterDict({name: nn.Parameter(value) for name, value in latent.start().items()})
-
-    def code(self, images: Tensor, generator: torch.Generator | None = None) -> Code:
-        """The code of images; without a generator chance has no part."""
-        return self.latent.code(self.encoder(images), dict(self.learned.items()), generator)
+        shape = (whole("a model: channels", channels, at_least=1), 1, 1) if offset or standardised else (0, 1, 1)
+        self.register_buffer("offset", torch.zeros(shape) if offset else None)
+        self.register_buffer("mean", torch.zeros(shape) if standardised else None)
+        self.register_buffer("std", torch.ones(shape) if standardised else None)
 
     @property
     def values(self) -> Tensor | None:
-        """The values that each latent can take (D, levels), smallest first; None for a continuous one."""
+        """The values that each latent can take (D, levels), in increasing order; None if it is continuous."""
         return self.latent.values(dict(self.learned.items()))
 
-    def to_images(self, logits: Tensor) -> Tensor:
-        """What the decoder's outputs mean, as images."""
-        return logits.sigmoid() if self.likelihood == "bernoulli" else logits
+    def standardise(self, images: Tensor) -> Tensor:
+        """Return images as the encoder sees them: (x − mean) / std, or unchanged if the model is not standardised."""
+        return images if self.mean is None or self.std is None else (images - self.mean) / self.std
+
+    def code(self, images: Tensor, generator: torch.Generator | None = None) -> Code:
+        """Return the code of images; deterministic if ``generator`` is None."""
+        return self.code_of_standardised(self.standardise(images), generator)
+
+    def code_of_standardised(self, images: Tensor, generator: torch.Generator | None = None) -> Code:
+        """Return the code of what :meth:`standardise` returned."""
+        return self.latent.code(_in_float32(self.encoder(images)), dict(self.learned.items()), generator)
+
+    def outputs(self, codes: Tensor) -> Tensor:
+        """Return the decoder's outputs (B, C, H, W) for codes (B, D): Bernoulli logits, or Gaussian means."""
+        outputs = _in_float32(self.decoder(codes))
+        return outputs if self.offset is None else outputs + self.offset
+
+    def to_images(self, outputs: Tensor) -> Tensor:
+        """Map outputs to images: apply a sigmoid to logits, or undo the standardisation of means."""
+        if self.likelihood == "bernoulli":
+            return outputs.sigmoid()
+        return outputs if self.mean is None or self.std is None else outputs * self.std + self.mean
 
     def decode(self, codes: Tensor) -> Tensor:
-        """The images (B, C, H, W) that codes (B, D) stand for."""
-        return self.to_images(self.decoder(codes))
+        """Return the images (B, C, H, W) of codes (B, D). Gaussian means are not clamped to [0, 1]."""
+        return self.to_images(self.outputs(codes))
 
     def activations(self, codes: Tensor) -> tuple[Tensor, ...]:
-        """The decoder's hidden activations, first to last; its images where it does not show them."""
+        """Return the decoder's hidden activations, first to last, or its images if it has no ``activations``."""
         hidden = getattr(self.decoder, "activations", None)
         return hidden(codes) if hidden else (self.decode(codes),)
 
 
+def _in_float32(outputs: Tensor) -> Tensor:
+    """Undo the reduced precision of autocast, so that codes and losses are computed in full precision."""
+    return outputs.float() if torch.is_autocast_enabled(outputs.device.type) else outputs
+
+
 class Forward:
-    """One batch's pass through the model, shared by all terms: what two terms need is computed once."""
+    """The forward pass of one batch, shared by all terms: each part is computed when first asked for, and once."""
 
     def __init__(
         self,
@@ -60,34 +110,45 @@ class Forward:
         steps: int = 1,
         dataset_size: int = 1,
         regroup: Regroup | None = None,
-        adversaries: Mapping[str, nn.Module] | None = None,
+        second: Callable[[], Tensor] | None = None,
     ) -> None:
         self.model, self.images = model, images  # (B, C, H, W) float in [0, 1]
-        self.generator = generator  # of everything random in this pass, on the images' device
+        self.generator = generator  # the source of all random numbers in this pass, on the images' device
         self.step, self.steps, self.dataset_size = step, steps, dataset_size
-        self.adversaries = adversaries or {}
-        self._regroup = regroup
+        self._regroup, self._second = regroup, second
+
+    @cached_property
+    def targets(self) -> Tensor:
+        """The images (B, C, H, W) that ``logits`` are compared with: standardised if the model is."""
+        return self.model.standardise(self.images)
 
     @cached_property
     def code(self) -> Code:
-        """The batch's code."""
+        """The code of the batch."""
         if self._regroup is None:
-            return self.model.code(self.images, self.generator)
-        return self._regroup(self.model.code(self.images), self.generator)
+            return self.model.code_of_standardised(self.targets, self.generator)
+        return self._regroup(self.model.code_of_standardised(self.targets), self.generator)
 
     @cached_property
     def logits(self) -> Tensor:
-        """The decoder's outputs (B, C, H, W) at the code."""
-        logits: Tensor = self.model.decoder(self.code.z)
-        return logits
+        """The decoder's outputs (B, C, H, W) at the code: Bernoulli logits, or Gaussian means."""
+        return self.model.outputs(self.code.z)
 
     @cached_property
     def reconstructions(self) -> Tensor:
-        """The images (B, C, H, W) that the outputs mean."""
+        """The outputs as images (B, C, H, W)."""
         return self.model.to_images(self.logits)
 
+    @cached_property
+    def second_codes(self) -> Tensor:
+        """Codes (B, D) of a second batch of images, without gradients."""
+        if self._second is None:
+            raise InputError("this forward pass has no second batch of images.")
+        with torch.no_grad():
+            return self.model.code(self._second(), self.generator).z
+
     def some_rows(self, share: float) -> Tensor:
-        """Random rows of the batch (n,), without repetition: this share of them, at least one; all of them in order."""
+        """Sample this share of the batch's rows (n,) without replacement, at least one row; all rows are in order."""
         rows = len(self.images)
         n = max(1, round(share * rows))
         if n == rows:

@@ -1,53 +1,125 @@
-"""A progress bar on standard error, the same for whatever takes a while."""
+"""Progress on standard error: a bar in a terminal, a line of text from time to time elsewhere."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+Level = Literal["quiet", "normal", "verbose"]
+SECONDS = {"normal": 30.0, "verbose": 5.0}  # between two lines of text, where there is no terminal
+BAR = 14  # characters
+FIXED = 58  # characters of a line beside the title and the notes: bar, steps, speed, time left and spaces
+
+_level: Level = "normal"
+
+
+def set_level(level: Level) -> None:
+    """Choose how much is shown for the rest of the process: nothing, the default, or more lines."""
+    global _level
+    _level = level
 
 
 class Advance(Protocol):
-    """Say how much was done since the last call, and if there is more to say, a note to show beside the bar."""
+    """Report how much was done since the last call, with an optional note to show beside the bar."""
 
     def __call__(self, amount: int, note: str = "") -> None:
-        """Move the bar on."""
-
-
-class _Speed(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:.1f}/s" if task.speed else "")
+        """Move the bar."""
 
 
 @contextmanager
 def progress(task: str, total: int | None, *, done: int = 0, unit: str = "items") -> Iterator[Advance]:
-    """Show how far ``task`` has come; call what is yielded with the amount done since the last call.
+    """Show the progress of ``task``; call the yielded function with the amount that was done since the last call.
 
-    ``unit`` "bytes" counts in megabytes; "steps" shows steps a second.
+    ``unit`` "bytes" counts in megabytes, "steps" shows steps per second.
     """
-    amount = DownloadColumn(binary_units=False) if unit == "bytes" else MofNCompleteColumn()
-    speed = [_Speed()] if unit == "steps" else []
-    note = TextColumn("{task.fields[note]}", markup=False)
-    columns = (TextColumn("{task.description}"), BarColumn(), amount, *speed, TimeRemainingColumn(), note)
+    from rich.console import Console
+
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        bar = bars.add_task(task, total=total, completed=done, note="")
+    if _level == "quiet":
+        yield lambda amount, note="": None
+    elif console.is_terminal:
+        with _bars(console, unit) as bars:
+            title = _shortened(task, max(8, console.width - FIXED))
+            bar = bars.add_task(title, total=total, completed=done, note="", room=console.width - FIXED - len(title))
+            yield lambda amount, note="": bars.update(bar, advance=amount, **({"note": note} if note else {}))
+    else:
+        yield _Lines(console, task, total, done, unit)
 
-        def advance(amount: int, note: str = "") -> None:
-            fields: dict[str, Any] = {"note": note} if note else {}
-            bars.update(bar, advance=amount, **fields)
 
-        yield advance
+class _Lines:
+    """Prints a line of text from time to time."""
+
+    def __init__(self, console: Console, task: str, total: int | None, done: int, unit: str) -> None:
+        self._console, self._task, self._total, self._unit = console, task, total, unit
+        self._done = self._first = done
+        self._began = self._printed = time.monotonic()
+        self._note = ""
+
+    def __call__(self, amount: int, note: str = "") -> None:
+        self._done += amount
+        self._note = note or self._note
+        now = time.monotonic()
+        if self._total is not None and now - self._printed >= SECONDS[_level]:
+            self._printed = now
+            speed = (self._done - self._first) / (now - self._began)
+            scale, unit = (1e6, "MB") if self._unit == "bytes" else (1, self._unit)
+            parts = [f"{self._done / scale:,.0f} of {self._total / scale:,.0f} {unit}"]
+            if speed > 0:
+                parts += [f"{speed / scale:,.1f}/s", f"{_duration((self._total - self._done) / speed)} left"]
+            text = f"{self._task}: {', '.join(parts)}" + (f"; {self._note}" if self._note else "")
+            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def _bars(console: Console, unit: str) -> Progress:
+    """Return a progress display that always fits the width, with as many notes as there is room for."""
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+    from rich.text import Text
+
+    class Speed(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.1f}/s" if task.speed and unit == "steps" else "")
+
+    class Left(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            left = task.time_remaining
+            return Text("" if left is None else f"{_duration(left)} left")
+
+    class Notes(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(_fitting(task.fields["note"], task.fields["room"]), no_wrap=True)
+
+    amount = DownloadColumn(binary_units=False) if unit == "bytes" else MofNCompleteColumn()
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(BAR), amount, Speed(), Left(), Notes())
+    return Progress(*columns, console=console, transient=True)
+
+
+def _fitting(note: str, room: int) -> str:
+    """Return as many of the parts of a note, which are separated by two spaces, as there is room for."""
+    fitting = ""
+    for part in note.split("  "):
+        longer = f"{fitting}  {part}" if fitting else part
+        if len(longer) > room:
+            break
+        fitting = longer
+    return fitting
+
+
+def _shortened(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 1]}…"
+
+
+def _duration(seconds: float) -> str:
+    """Return a duration in words.
+
+    >>> _duration(75), _duration(7300)
+    ('1 min', '2.0 h')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"

@@ -1,10 +1,14 @@
-"""Settings: typed, frozen and checked at once; what is wrong is one sentence that names the nearest right thing."""
+"""Settings: typed, frozen and validated; an error is one sentence that names the closest match."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import inspect
 import sys
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, ValidationError
@@ -15,16 +19,25 @@ T = TypeVar("T")
 
 
 class Settings(BaseModel):
-    """The base of everything that is set by name: latents, terms, schedules, a whole configuration."""
+    """Base class of everything that is set by name: latents, terms, schedules, a whole configuration."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-    title: ClassVar[str] = "the configuration"  # what a message calls it
+    title: ClassVar[str] = "the configuration"  # how a message refers to it
 
     def __init__(self, **given: Any) -> None:
+        for name, value in given.items():
+            if isinstance(value, bool) and not _takes_bool(type(self), name):
+                raise InputError(f"{self.title}: {name} must not be a boolean, got {value}.")
         try:
             super().__init__(**given)
         except ValidationError as error:
             raise _sentence(type(self), error) from None
+
+
+@cache
+def _takes_bool(settings: type[Settings], name: str) -> bool:
+    field = settings.model_fields.get(name)
+    return field is None or field.annotation in (bool, Any) or bool in get_args(field.annotation)
 
 
 def _sentence(settings: type[Settings], error: ValidationError) -> InputError:
@@ -40,7 +53,7 @@ def _sentence(settings: type[Settings], error: ValidationError) -> InputError:
 
 
 def _at(settings: type[Settings], path: list[str]) -> type[Settings]:
-    """The settings that lie within others at a path."""
+    """Return the class of the settings nested in others at a path."""
     for step in path:
         annotation = settings.model_fields[step].annotation if step in settings.model_fields else None
         for kind in (annotation, *get_args(annotation)):
@@ -51,7 +64,7 @@ def _at(settings: type[Settings], path: list[str]) -> type[Settings]:
 
 
 def named(what: str, name: str, known: Mapping[str, T]) -> T:
-    """What ``known`` calls by this name; or one's own, written as ``package.module:name``."""
+    """Return what ``known`` holds under a name, or the user's own object, written as ``package.module:name``."""
     if ":" in name:
         found: T = imported(what, name)
         return found
@@ -61,21 +74,69 @@ def named(what: str, name: str, known: Mapping[str, T]) -> T:
 
 
 def imported(what: str, name: str) -> Any:
-    """The thing at ``package.module:name``, or an error that says which half is not there."""
+    """Import the object at ``package.module:name``; modules of the working directory are found as well."""
     module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise InputError(f"{what} {name!r}: write your own as package.module:name.")
     try:
-        found: Any = importlib.import_module(module)
-    except Exception as error:  # whatever the code of somebody else's module may raise
+        found: Any = _module(module)
+    except (Exception, SystemExit) as error:  # the user's module may raise anything
         raise InputError(f"{what} {name!r}: the module {module!r} cannot be imported ({error}).") from error
     for part in attribute.split("."):
         found = getattr(found, part, None)
-    if not callable(found):
-        raise InputError(f"{what} {name!r}: the module {module!r} has no {attribute!r} that can be called.")
+    if found is None:
+        raise InputError(f"{what} {name!r}: the module {module!r} has no {attribute!r}.")
     return found
 
 
+def _module(name: str) -> Any:
+    if name in sys.modules:
+        return sys.modules[name]
+    here = str(Path.cwd())
+    if here in sys.path or "" in sys.path:
+        return importlib.import_module(name)
+    sys.path.append(here)  # last, so that a user's file cannot hide an installed module
+    try:
+        importlib.invalidate_caches()
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(here)
+
+
+def source_hash(name: str) -> str:
+    """Return 16 digits of the hash of the source of ``package.module:name``.
+
+    The source is the file of the module and those of the user's other modules that it uses, but not installed ones.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(_own_files(_module(name.partition(":")[0]), {})):
+        digest.update(Path(path).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _own_files(module: Any, seen: dict[str, None]) -> dict[str, None]:
+    """Return the source files of a module and, through its names, of the modules of the user's that it uses."""
+    path = getattr(module, "__file__", None)
+    if not path or path in seen or not Path(path).exists():
+        return seen
+    seen[path] = None
+    for value in list(vars(module).values()):
+        name = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
+        other = sys.modules.get(name) if isinstance(name, str) else None
+        if other is not None and other is not module and not _is_installed(other):
+            _own_files(other, seen)
+    return seen
+
+
+def _is_installed(module: Any) -> bool:
+    """Return whether a module belongs to Python, to Unweave, or to an installed package."""
+    path = getattr(module, "__file__", None) or ""
+    places = (sys.prefix, sys.base_prefix, str(Path(__file__).parent))
+    return not path or path.startswith(places) or "site-packages" in path
+
+
 def name_in(known: Mapping[str, Any], thing: Any) -> str:
-    """What ``known`` calls a thing; or for one's own, ``package.module:name``, where a later process finds it again."""
+    """Return the key of a thing in ``known``, or ``package.module:name`` of the user's own, which is importable."""
     for ours, candidate in known.items():
         if candidate is thing:
             return ours
@@ -84,12 +145,15 @@ def name_in(known: Mapping[str, Any], thing: Any) -> str:
     for part in (name or "").split("."):
         found = getattr(found, part, None)
     if found is not thing or module == "__main__":
-        raise InputError(f"{name or thing!r} must be at the top of a module of its own, where it can be found again.")
+        raise InputError(
+            f"{name or thing!r} must be defined at the top level of an importable module, so that a later process "
+            "can find it again."
+        )
     return f"{module}:{name}"
 
 
 def choice(what: str, known: Mapping[str, type[Settings]]) -> tuple[BeforeValidator, PlainSerializer]:
-    """The annotations of a field that holds one of several kinds of settings, written as a name and its settings."""
+    """Return the annotations of a field that holds one of several kinds of settings, written as a name and settings."""
 
     def read(given: Any) -> Any:
         if isinstance(given, str):
@@ -100,7 +164,7 @@ def choice(what: str, known: Mapping[str, type[Settings]]) -> tuple[BeforeValida
         name = str(settings.pop("name", ""))
         kind = named(what, name, known)
         if not (isinstance(kind, type) and issubclass(kind, Settings)):
-            raise InputError(f"{what} {name!r} is no kind of {what}.")
+            raise InputError(f"{what} {name!r} must be a subclass of the base class of all {what}s, got {kind!r}.")
         return kind(**settings)
 
     def write(value: Settings) -> dict[str, Any]:

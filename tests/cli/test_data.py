@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from tests.cli.running import run
 from tests.data.servers import Site, serve
-from unweave.data import SETS
+from unweave.cli.options import check_picture
+from unweave.data import SETS, identity_of
 from unweave.data.files import RemoteFile
 
 
@@ -17,6 +20,25 @@ def test_list_names_every_set(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     shown = capsys.readouterr().out
     assert all(name in shown for name in SETS)
     assert "shape 3 · scale 6 · orientation 40 · x 32 · y 32" in shown
+
+
+def test_list_and_show_print_json(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, empty_data_root: Path
+) -> None:
+    assert run(monkeypatch, "data", "list", "--json") == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert list(rows) == list(SETS)
+    assert rows["cars3d"]["factors"][1] == {"name": "azimuth", "size": 24, "kind": "cyclic"}
+    assert (rows["cars3d"]["available"], rows["xysquares"]["available"]) == (False, True)
+    assert run(monkeypatch, "data", "show", "shapes3d", "--set", "size=32", "--json") == 0  # its file is not here
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["identity"] == identity_of("shapes3d", size=32).canonical()
+    np.savez(tmp_path / "mine.npz", images=np.zeros((3, 8, 6), np.uint8), more=np.zeros(2))
+    assert run(monkeypatch, "data", "show", "./mine.npz", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["name"], shown["images"], shown["shape"]) == ("mine", 3, [1, 8, 6])
+    assert shown["notes"] == ["not used from mine.npz: more"]
+    assert not list(tmp_path.glob("*.png"))
 
 
 def test_show_describes_a_set_and_writes_a_contact_sheet(
@@ -77,6 +99,48 @@ def test_distances_prints_the_published_table_and_writes_the_matrices(
     assert (tmp_path / "xysquares-distances.png").exists()
 
 
+def test_distances_as_json_are_the_numbers_of_the_table_and_no_picture(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = ("data", "distances", "xysquares", "--pairs", "500", "--traversals", "2", "--json")
+    assert run(monkeypatch, *words) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["data"], shown["loss"], shown["pairs"], shown["traversals"]) == ("xysquares", "mse", 500, 2)
+    factors = {row.pop("factor"): row for row in shown["factors"]}
+    square = 2 * 64 / 3 / 64**2  # one of three squares, of one channel each, leaves 64 pixels for 64 others
+    assert factors["x0"] == {"mean": pytest.approx(square), "std": pytest.approx(0, abs=1e-6), "correlation": None}
+    assert factors["random"]["mean"] == pytest.approx(0.0308, abs=5e-4)
+    assert shown["channels"]["mean"] == pytest.approx([64 / 64**2] * 3)  # an 8 × 8 square on 64 × 64 pixels
+    assert (shown["channels"]["images"], shown["channels"]["exact"]) == (262_144, True)
+    assert not list(tmp_path.glob("*.png"))
+    assert run(monkeypatch, *words, "--out", "matrices.png") == 0
+    assert json.loads(capsys.readouterr().out)["channels"] == shown["channels"]
+    assert (tmp_path / "matrices.png").exists()
+
+
+@pytest.mark.parametrize("command", ["show", "distances"])
+@pytest.mark.parametrize("out", ["/proc/x.png", "a.nonsense", "file/a.png"])
+def test_a_picture_that_cannot_be_written_is_refused_before_the_data_is_opened(
+    command: str, out: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError("the data was opened")
+
+    monkeypatch.setattr("unweave.data.load", opened)
+    Path("file").touch()
+    assert run(monkeypatch, "data", command, "xysquares", "--out", out) == 2
+    assert f"cannot write {out}: " in capsys.readouterr().err
+
+
+def test_the_check_leaves_an_existing_picture_as_it_was_and_no_new_file(tmp_path: Path) -> None:
+    old = tmp_path / "old.png"
+    old.write_bytes(b"old")
+    check_picture(old)
+    check_picture(tmp_path / "new")
+    assert old.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [old]
+
+
 def test_fetch_downloads_verifies_and_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], empty_data_root: Path
 ) -> None:
@@ -87,7 +151,7 @@ def test_fetch_downloads_verifies_and_says_so(
         file = RemoteFile("mpi3d_real.npz", site.url, checksum=data.card.files[0].checksum)
         monkeypatch.setattr(data, "card", replace(data.card, files=(file,)))
         assert run(monkeypatch, "data", "fetch", "mpi3d_real") == 2
-    assert "0f33f609918fb5c97996692f91129802 and is" in capsys.readouterr().err
+    assert "0f33f609918fb5c97996692f91129802 but is" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -97,11 +161,14 @@ def test_fetch_downloads_verifies_and_says_so(
         (["data", "show", "xysquares", "--set", "spacing"], "--set takes KEY=VALUE, got 'spacing'"),
         (["data", "show", "xysquares", "--set", "spacing=99"], "need 701 pixels"),
         (["data", "show", "xysquares", "--out", "a.nonsense"], "cannot write a.nonsense"),
-        (["data", "show", "xysquares", "--out", "/"], "name a file"),
+        (["data", "show", "xysquares", "--out", "/"], "give the name of a file"),
         (["data", "show", "xysquares", "--seed", "99999999999999999999"], "--seed"),
         (["data", "show", "smallnorb", "--set", "hide_instance=no"], "hide_instance must be true or false, got 'no'"),
         (["data", "distances", "xysquares", "--loss", "l3"], "unknown distance 'l3'"),
-        (["data", "distances", "xysquares", "--pairs", "0"], "pairs must be a whole number of at least 2"),
+        (["data", "distances", "xysquares", "--pairs", "1"], "Invalid value for '--pairs'"),
+        (["data", "distances", "xysquares", "--pairs", "-5"], "Invalid value for '--pairs'"),
+        (["data", "distances", "xysquares", "--traversals", "0"], "Invalid value for '--traversals'"),
+        (["data", "show", "xysquares", "--json", "--out", "a.png"], "cannot be combined with --out"),
         (["data", "fetch", "nothing"], "unknown data set 'nothing'"),
         (["data", "show"], "Missing argument"),
         (["data", "sow"], "No such command"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from unweave import __version__
-from unweave.cli.options import parse, save
+from unweave.cli.options import parse, print_json, save
 from unweave.errors import InputError
 
 
@@ -23,11 +24,21 @@ def test_values_are_read_as_python_or_words() -> None:
     assert parse(words) == {"a": 1, "b": 1e-4, "c": True, "d": "linear", "e": (1, 2), "f": "x=y"}
     with pytest.raises(InputError, match="--term takes KEY=VALUE, got 'kl'"):
         parse(["kl"], "--term")
+    with pytest.raises(InputError, match="--set a is given twice"):
+        parse(["a=1", "a=2"])
 
 
 def test_a_picture_goes_where_it_is_told(tmp_path: Path) -> None:
     save(Figure(), tmp_path / "new" / "picture")
     assert (tmp_path / "new" / "picture.png").exists()
     (tmp_path / "folder.png").mkdir()
-    with pytest.raises(InputError, match="name a file"):
+    with pytest.raises(InputError, match="give the name of a file"):
         save(Figure(), tmp_path / "folder.png")
+
+
+def test_printed_json_is_valid(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"psnr": float("nan"), "values": [float("inf"), 1.5]})
+    assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail) == {
+        "psnr": "NaN",
+        "values": ["Infinity", 1.5],
+    }

@@ -14,7 +14,7 @@ from PIL import Image
 import unweave
 from tests.cli.running import run
 from tests.training.small import pictures
-from unweave.training import runs_in
+from unweave.training.store import runs_in
 
 QUICK = ["--steps", "4", "--batch", "8", "--net", "conv16", "--threads", "1", "--device", "cpu"]
 
@@ -42,9 +42,12 @@ def test_train_makes_a_run_and_says_where(
     shown = capsys.readouterr().out
     assert "PSNR" in shown
     assert str(folder.name) in shown
+    assert "trained: <run" in shown
     for name in ("reconstructions", "traversals"):
-        with Image.open(tmp_path / "seen" / f"{name}.png") as picture:
+        with Image.open(tmp_path / "seen" / f"beta_vae-{folder.name[:8]}-{name}.png") as picture:
             assert picture.width > 500
+    assert run(monkeypatch, "train", "beta_vae", bars, *QUICK, *words, "--quiet") == 0
+    assert "opened, already finished" in capsys.readouterr().out
 
 
 def test_a_composed_recipe_trains_and_scores(
@@ -57,8 +60,8 @@ def test_a_composed_recipe_trains_and_scores(
     (folder,) = runs_in(Path("runs"))
     run_of = unweave.open(folder)
     assert run_of.configuration.latent.model_dump() == {"size": 10, "levels": 5}
-    assert [w.name for w in run_of.configuration.terms] == ["reconstruction", "kernel_multiinformation", "jacobian_l1"]
-    assert run_of.configuration.data.options == {"size": 16}
+    assert [w.name for w in run_of.configuration.terms] == ["reconstruction", "jacobian_l1", "kernel_multiinformation"]
+    assert run_of.configuration.data.options["size"] == 16
     shown = capsys.readouterr().out
     assert "mig" in shown
     assert "active_units" in shown
@@ -73,14 +76,23 @@ def test_a_composed_recipe_trains_and_scores(
         (["beta_vae", "BARS", "--set", "bета=2"], "unknown setting of beta_vae"),
         (["beta_vae", "BARS", "--set", "bta=2"], "unknown setting of beta_vae 'bta': did you mean 'beta'"),
         (["beta_vae", "BARS", "--set", "beta=-1"], "weight must be greater than or equal to 0, got -1"),
-        (["beta_vae", "BARS", "--set", "kl.wait=2"], "unknown setting of the kl term 'wait'"),
+        (["beta_vae", "BARS", "--set", "steps=3"], "steps is given twice, by --steps and by --set steps"),
+        (["beta_vae", "BARS", "--set", "beta=1", "--set", "beta=2"], "--set beta is given twice"),
+        (["beta_vae", "BARS", "--set", "latents=True"], "latents must not be a boolean"),
+        (["beta_vae", "BARS", "--set", "kl.over=0.5"], "kl.over has no effect on a constant schedule"),
+        (["beta_vae", "BARS", "--set", "grouping=gvae"], "beta_vae with grouping=gvae is the recipe ada_gvae"),
+        (["beta_vae", "BARS", "--threads", "9999"], "threads must be at most the number of cores"),
+        (["beta_vae", "BARS", "--store", ""], "the store must be a folder, got an empty name"),
+        (["ae", "BARS", "--metric", "elbo"], "elbo"),
+        (["beta_vae", "BARS", "--pictures", "/proc/nothing"], "--pictures: cannot write to"),
+        (["beta_vae", "BARS", "--set", "kl.wait=2"], "unknown setting of beta_vae 'kl.wait'"),
         (["beta_vae", "BARS", "--set", "beta"], "--set takes KEY=VALUE"),
         (["beta_vae", "BARS", "--term", "kl=much"], "--term takes NAME=WEIGHT with a number"),
         (["beta_vae", "BARS", "--term", "kll=1"], "unknown term 'kll': did you mean 'kl'"),
-        (["beta_vae", "BARS", "--latent", "fsq"], "the term kl does not go with the latent fsq"),
-        (["ae", "BARS", "--term", "kl=1"], "the term kl does not go with the latent deterministic"),
+        (["beta_vae", "BARS", "--latent", "fsq"], "the term kl cannot be combined with the latent fsq"),
+        (["ae", "BARS", "--term", "kl=1"], "the term kl cannot be combined with the latent deterministic"),
         (["ae", "BARS", "--latent", "fsk"], "unknown latent 'fsk': did you mean 'fsq'"),
-        (["ada_gvae", "BARS"], "has no factors to pair images by"),
+        (["ada_gvae", "BARS"], "needs an image of every combination of factors"),
         (["beta_vae", "BARS", "--steps", "0"], "steps must be greater than or equal to 1, got 0"),
         (["beta_vae", "BARS", "--net", "conv64", "--set", "data.size=20"], "multiples of 16"),
         (["beta_vae", "BARS", "--lr", "0"], "lr must be greater than 0"),
@@ -90,7 +102,7 @@ def test_a_composed_recipe_trains_and_scores(
         (["beta_vae", "BARS", "--seed", "-1"], "seed must be greater than or equal to 0"),
         (["jl1_vae", "BARS", "--set", "jacobian_l1.columns=11"], "columns must be at most the number of latents"),
         (["vae", "BARS", "--set", "latents=0"], "size must be greater than or equal to 1"),
-        (["ae", "BARS", "--term", "reconstruction=0"], "nothing asks for a reconstruction"),
+        (["ae", "BARS", "--term", "reconstruction=0"], "no term reconstructs the images"),
         (["beta_vae", "BARS", "--metric", "migg"], "unknown metric 'migg'"),
         (["beta_vae", "BARS", "--metric", "mig"], "has no factors, only images"),
         (["beta_vae", "BARS", "--pictures", "./bars.npy"], "--pictures takes a folder"),

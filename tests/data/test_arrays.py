@@ -101,7 +101,7 @@ def test_a_folder_that_cannot_be_written_to_is_a_sentence(tmp_path: Path) -> Non
     (tmp_path / "taken" / "a.npy").mkdir(parents=True)
     (tmp_path / "blocked" / "a.npy.partial").mkdir(parents=True)
     for folder in ("file", "taken", "blocked"):
-        with pytest.raises(Unavailable, match=r"cannot (keep|write) .*a\.npy: "):
+        with pytest.raises(Unavailable, match=r"cannot (store|write) .*a\.npy: "):
             kept(tmp_path / folder / "a.npy", (2, 2), count_up)
 
 

@@ -182,7 +182,7 @@ def test_what_has_no_distances_is_a_sentence(generator: torch.Generator) -> None
         factor_importance(unweave.load("xysquares"), generator, pairs=1)
     with pytest.raises(InputError, match="traversals must be a whole number of at least 1"):
         distance_matrices(unweave.load("xysquares"), generator, traversals=0)
-    with pytest.raises(InputError, match="radius must not be negative"):
+    with pytest.raises(InputError, match="radius of the blur must not be negative"):
         box_blur(torch.zeros(1, 1, 4, 4), -1)
 
 
@@ -192,7 +192,7 @@ def test_a_distance_that_is_none_is_a_sentence(generator: torch.Generator) -> No
     for wrong in (lambda x, y: (x - y).mean(), lambda x, y: "far", lambda x, y: (x - y).mean((2, 3))):
         with pytest.raises(InputError, match="one number for each of the 4 pairs"):
             perceived_distance(data, a, a, distance=wrong)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="4 points on one side and 1 on the other"):
+    with pytest.raises(InputError, match="same number of points, got 4 and 1"):
         perceived_distance(data, a, a[:1])
 
 

@@ -65,7 +65,7 @@ def test_a_smaller_size_is_the_average_of_blocks() -> None:
 
 def test_the_drawn_grid_is_kept_in_under_400_megabytes(data_root: Path) -> None:
     unweave.load("dsprites")
-    kept = data_root / "dsprites" / "drawn-bits.npy"
+    kept = data_root / "dsprites" / "drawn-v1-bits.npy"
     assert kept.stat().st_size < 400e6
     before = kept.stat().st_mtime_ns
     unweave.load("dsprites")
@@ -116,7 +116,7 @@ def test_a_corrupt_official_file_is_named_with_both_checksums(empty_data_root: P
     path.parent.mkdir(parents=True)
     path.write_bytes(b"half a file")
     actual = hashlib.md5(b"half a file").hexdigest()
-    with pytest.raises(Unavailable, match=f"{path.name}.*7da33b31b13a06f4b04a70402ce90c2e and is {actual}"):
+    with pytest.raises(Unavailable, match=f"{path.name}.*7da33b31b13a06f4b04a70402ce90c2e but is {actual}"):
         unweave.load("dsprites")
     assert [p.name for p in path.parent.iterdir() if p.suffix != ".lock"] == [path.name]
 
@@ -127,8 +127,8 @@ def test_an_official_file_of_another_length_is_refused(
     path = empty_data_root / "dsprites" / dsprites.NPZ.name
     np.savez(path, imgs=tiny_official[:11].numpy())
     publish(path, "NPZ", monkeypatch)
-    with pytest.raises(Unavailable, match="does not hold the 12 images"):
-        DSprites()
+    with pytest.raises(Unavailable, match="does not have the 12 images"):
+        DSprites().prepare()
 
 
 def test_the_space_is_the_official_one() -> None:

@@ -28,7 +28,7 @@ def pictures(tmp_path: Path) -> Path:
 def test_crops_are_whole_patches_from_everywhere(pictures: Path, generator: torch.Generator) -> None:
     data = unweave.load("natural", folder=pictures, crops=20_000)
     assert data.shape == (1, 16, 16)
-    assert data.size == 20_000
+    assert data.num_images == 20_000
     crops = data.rows(torch.arange(20_000))[:, 0].long()
     of_a = crops[:, 0, 0] < 100
     assert of_a.float().mean() == pytest.approx(0.5, abs=0.02)
@@ -51,7 +51,7 @@ def test_the_seed_chooses_the_crops(pictures: Path) -> None:
 
 def test_genuine_pictures(shared_data: Path) -> None:
     data = unweave.load("natural", folder=shared_data / "natural")
-    assert data.size == 100_000
+    assert data.num_images == 100_000
     crops = data.rows(torch.arange(2000)).float()
     neighbours = torch.corrcoef(torch.stack([crops[..., :-1].flatten(), crops[..., 1:].flatten()]))[0, 1]
     assert neighbours > 0.85  # what makes pictures natural
@@ -78,7 +78,7 @@ def test_images_mat_is_read_with_its_range_stretched(
 def test_what_cannot_be_cropped_is_a_sentence(empty_data_root: Path, pictures: Path, tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match=r"unweave data fetch natural.*IMAGES.mat into .*folder="):
         unweave.load("natural")
-    with pytest.raises(InputError, match=r"40×20 pixels has no crop of 24×24"):
+    with pytest.raises(InputError, match=r"40×20 pixels is smaller than a crop of 24×24"):
         unweave.load("natural", folder=pictures, size=24)
     with pytest.raises(InputError, match="no folder"):
         unweave.load("natural", folder=tmp_path / "nowhere")

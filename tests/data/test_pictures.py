@@ -40,7 +40,7 @@ def test_what_is_no_picture_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
         with pytest.raises(InputError, match=f"{name} cannot be read as a picture"):
             read_picture(tmp_path / name)
     Image.fromarray(np.zeros((2, 2), np.float32)).save(tmp_path / "float.tiff")
-    with pytest.raises(InputError, match="32-bit floats: save it with 8 or 16 bits"):
+    with pytest.raises(InputError, match="32-bit float pixels of unknown range: save it with 8 or 16 bits"):
         read_picture(tmp_path / "float.tiff")
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
     with pytest.raises(InputError, match="too large"):

@@ -49,7 +49,7 @@ def test_a_corrupt_file_is_named_with_both_checksums_and_not_converted(shelf: Sh
     path.write_bytes(path.read_bytes()[:-100])
     actual = hashlib.sha256(path.read_bytes()).hexdigest()
     with pytest.raises(
-        Unavailable, match=f"3dshapes.h5 is not the published file: its sha256 should be {expected} and is {actual}"
+        Unavailable, match=f"3dshapes.h5 is not the published file: its sha256 should be {expected} but is {actual}"
     ):
         unweave.load("shapes3d")
     assert kept_files(path.parent) == ["3dshapes.h5"]
@@ -58,11 +58,15 @@ def test_a_corrupt_file_is_named_with_both_checksums_and_not_converted(shelf: Sh
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("shapes3d", h5(noise(11, 64, 64, 3)), "the file has 11 images and the set has 12"),
+        ("shapes3d", h5(noise(11, 64, 64, 3)), "the file has 11 images, but 12 were expected"),
         ("shapes3d", h5(noise(12, 64, 64, 1)), "expected uint8 images with 3 channels"),
-        ("mpi3d_real", written(lambda s: np.savez(s, images=noise(10, 64, 64, 3))), "has 10 images and the set has 12"),
+        (
+            "mpi3d_real",
+            written(lambda s: np.savez(s, images=noise(10, 64, 64, 3))),
+            "has 10 images, but 12 were expected",
+        ),
         ("mpi3d_real", b"no zip", "damaged"),
-        ("cars3d", tar({"data/cars/a.mat": b"no matlab"}), "has 96 images and the set has 192"),
+        ("cars3d", tar({"data/cars/a.mat": b"no matlab"}), "has 96 images, but 192 were expected"),
         ("cars3d", b"no tar", "damaged"),
         ("falcor3d", b"no zip", "damaged"),
     ],

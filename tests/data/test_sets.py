@@ -83,7 +83,7 @@ def test_nothing_is_drawn_from_the_global_state(generator: torch.Generator) -> N
         unweave.load(name, size=32).sample(3, generator)
     images = torch.zeros(4, 8, 8, dtype=torch.uint8)
     unweave.load(images).sample(2, generator)
-    with pytest.raises(InputError, match="a draw needs its generator"):
+    with pytest.raises(InputError, match="sampling needs a generator"):
         unweave.load(images).sample(2, None)  # type: ignore[arg-type]
     assert torch.equal(torch.get_rng_state(), before)
 
@@ -103,17 +103,17 @@ def sample_badly(n: Any, generator: Any) -> None:
     ("call", "message"),
     [
         (lambda: unweave.load("dsprits"), "unknown data set 'dsprits': did you mean 'dsprites'"),
-        (lambda: unweave.load("imagenet"), "there are cars3d, color_dsprites"),
+        (lambda: unweave.load("imagenet"), "expected one of cars3d, color_dsprites"),
         (lambda: unweave.load("rooms3d", sise=3), "unknown option of rooms3d 'sise': did you mean 'size'"),
         (lambda: unweave.load("rooms3d", size=0), "size in pixels must be a whole number of at least 4"),
         (lambda: unweave.load("xysquares").images(torch.tensor([[8, 0, 0, 0, 0, 0]])), "impossible factors: x0 is 8"),
         (lambda: unweave.load("xysquares").images([[8, 0, 0, 0, 0, 0]]), "impossible factors: x0 is 8"),
-        (lambda: unweave.load("xysquares").images([[0, 0], [0]]), "rows of one length"),
+        (lambda: unweave.load("xysquares").images([[0, 0], [0]]), "rows of the same length"),
         (lambda: sample_badly(2, None), r"pass a torch\.Generator, got None"),
         (lambda: sample_badly(2, 7), r"pass a torch\.Generator, got 7"),
         (lambda: sample_badly(2.5, torch.Generator()), "number of images must be a whole number"),
         (lambda: unweave.load("xysquares").images(torch.zeros(6, dtype=torch.int64)), r"factors must be \(B, K\)"),
-        (lambda: unweave.load("xysquares").rows(torch.tensor([8**6])), "positions go from 0 to 262143"),
+        (lambda: unweave.load("xysquares").rows(torch.tensor([8**6])), "positions must be between 0 and 262143"),
         (lambda: unweave.load("xysquares").rows(torch.tensor([0.5])), "positions must be integers"),
         (lambda: fetch_set("dsprits"), "did you mean 'dsprites'"),
     ],

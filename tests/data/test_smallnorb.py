@@ -51,7 +51,7 @@ def test_smallnorb_joins_the_halves_and_hides_the_instance(
     pictures = fabricate_norb(shelf, monkeypatch)
     data = unweave.load("smallnorb", size=96)
     assert data.stochastic
-    assert data.size == 8
+    assert data.num_images == 8
     seen = data.images(torch.tensor([[1, 0, 1, 0]]).expand(300, 4), generator)
     expected = {pictures[1, instance, 0, 1, 0].tobytes() for instance in range(10)}
     assert {image.numpy().tobytes() for image in seen} == expected

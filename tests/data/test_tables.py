@@ -77,11 +77,11 @@ def test_continuous_csv_columns_keep_their_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no rows of factors"),
+        ("", "has no rows"),
         ("x,y\n", "no rows of factors"),
-        ("x,y\n1,2\n\n3\n", "line 4 has 1 columns and the first has 2"),
-        ("x,,y\n1,2,3\n", "each column needs a name of its own"),
-        ("x,x \n1,2\n", "each column needs a name of its own"),
+        ("x,y\n1,2\n\n3\n", "line 4 has 1 columns but the first has 2"),
+        ("x,,y\n1,2,3\n", "each column needs a different name"),
+        ("x,x \n1,2\n", "each column needs a different name"),
         ("x,y\n1,\n", "factor y has empty entries"),
         ("x,y\n1,nan\n", "factor y has NaN"),
         ("file,x\na.png,1\n", r"has no row for b\.png"),
@@ -100,13 +100,13 @@ def test_what_cannot_be_a_factor_is_a_sentence() -> None:
         Table.of({"angle": np.arange(3)}, {"angel": "cyclic"})
     with pytest.raises(InputError, match="unknown kind 'circular'"):
         Table.of({"angle": np.arange(3)}, {"angle": "circular"})
-    with pytest.raises(InputError, match="kinds takes a kind for each factor by name"):
+    with pytest.raises(InputError, match="kinds must be a dictionary of factors"):
         Table.of({"angle": np.arange(3)}, ["cyclic"])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="unknown kind 'None'"):
         Table.of({"angle": np.arange(3)}, {"angle": None})  # type: ignore[dict-item]
     with pytest.raises(InputError, match="numbers or words"):
         Table.of({"z": np.array([1j, 2j])})
-    with pytest.raises(InputError, match="code the words as numbers"):
+    with pytest.raises(InputError, match="replace the words by numbers"):
         Table.of({"v": np.random.default_rng(0).normal(size=9), "w": np.array(list("abcabcabc"))})
 
 

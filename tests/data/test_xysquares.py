@@ -41,13 +41,13 @@ def test_squares_are_where_their_factors_say(
 
 
 def test_the_whole_set_has_8_to_the_6_images() -> None:
-    assert unweave.load("xysquares").size == 262_144
+    assert unweave.load("xysquares").num_images == 262_144
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"spacing": 9}, "need 71 pixels, the image has 64"),
+        ({"spacing": 9}, "need 71 pixels, but size is 64"),
         ({"squares": 0}, "squares must be a whole number of at least 1"),
         ({"spacing": 1.5}, "spacing must be a whole number"),
         ({"size": 4}, "at least 8 and of at most 4096"),

@@ -1,22 +1,43 @@
 from __future__ import annotations
 
+import pytest
 import torch
 
-from unweave.figures.strips import draw_strips, to_bytes
+from unweave.figures.strips import BORDER, LABEL, WIDTH, draw_strips, to_bytes
 
 
-def test_rows_stand_under_one_another_with_their_labels() -> None:
+def test_rows_stand_below_one_another_with_labels_borders_and_captions() -> None:
     red = torch.zeros(2, 3, 8, 8, dtype=torch.uint8)
     red[:, 0] = 255
-    figure = draw_strips("title", [("red", red), ("grey", torch.full((1, 1, 8, 8), 99, dtype=torch.uint8))])
-    page = figure.axes[0].images[0].get_array()
-    assert page is not None
-    assert page.shape == (18, 18, 3)
-    assert page[0, 0].tolist() == [255, 0, 0]
-    assert page[9, 0].tolist() == [99, 99, 99]
-    assert page[9, 12].tolist() == [255, 255, 255]
-    assert [text.get_text() for text in figure.axes[0].texts] == ["red", "grey"]
+    white = torch.full((1, 1, 8, 8), 255, dtype=torch.uint8)
+    figure = draw_strips("title", [("red", red), ("white", white)], captions=[["1", "2"], ["3"]], note="a note")
+    first, second = (axes.images[0].get_array() for axes in figure.axes)
+    assert first is not None
+    assert second is not None
+    assert (first.shape, second.shape) == ((10, 20, 3), (10, 10, 3))
+    assert first[1, 1].tolist() == [255, 0, 0]
+    assert second[0, 0].tolist() == [BORDER] * 3  # a white image has an edge
+    assert second[5, 5].tolist() == [255, 255, 255]
+    assert [text.get_text() for text in figure.texts] == ["title", "a note", "red", "1", "2", "white", "3"]
+    heights = [axes.get_position().y0 for axes in figure.axes]
+    assert heights[0] > heights[1] > 0
 
 
 def test_images_become_bytes() -> None:
     assert to_bytes(torch.tensor([0.0, 0.5, 1.0, 1.2, -0.1])).tolist() == [0, 128, 255, 255, 0]
+
+
+@pytest.mark.parametrize("side", [8, 16, 32, 64])
+def test_the_widest_row_ends_inside_the_figure(side: int) -> None:
+    images = torch.zeros(16, 1, side, side, dtype=torch.uint8)
+    figure = draw_strips("title", [("all", images), ("half", images[:8])])
+    inches = figure.get_figwidth()
+    first, second = ((axes.get_position().x0 * inches, axes.get_position().x1 * inches) for axes in figure.axes)
+    assert first == pytest.approx((LABEL, LABEL + WIDTH))
+    assert second == pytest.approx((LABEL, LABEL + WIDTH / 2))
+
+
+def test_a_long_title_fits_into_the_figure() -> None:
+    title = "beta_vae+kernel_multiinformation (kernel_multiinformation 0.0001, lr 0.001, …) on dsprites, " * 2
+    figure = draw_strips(title, [("z0", torch.zeros(3, 1, 8, 8, dtype=torch.uint8))])
+    assert figure.texts[0].get_window_extent().x1 < figure.bbox.x1

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import itertools
+from typing import Any
+
 import pytest
 import torch
+from torch import Tensor
 
 from unweave.errors import InputError
-from unweave.latents import LATENTS, Latent
-from unweave.latents.latent import straight_through
+from unweave.latents import FSQ, LATENTS, Code, Codebook, Deterministic, Gaussian, Latent, Summary
+from unweave.latents.latent import evenly, straight_through
 
 
 @pytest.mark.parametrize("kind", LATENTS.values())
@@ -24,3 +28,82 @@ def test_every_latent_codes_a_batch_and_can_be_asked_for_any_size(kind: type[Lat
 def test_straight_through_is_exact_in_value() -> None:
     continuous, quantised = torch.randn(1000), torch.randn(1000)
     assert torch.equal(straight_through(continuous, quantised), quantised)
+
+
+SUMMARY = Summary(mean=[1.0, -2.0], std=[0.5, 3.0], kl=None, usage=[[0.5, 0.0, 0.0, 0.5], [0.0, 1.0, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("name", "discrete", "posterior"),
+    [
+        ("gaussian", False, True),
+        ("deterministic", False, False),
+        ("codebook", True, False),
+        ("fsq", True, False),
+    ],
+)
+def test_a_latent_knows_its_kind(name: str, discrete: bool, posterior: bool) -> None:
+    latent = LATENTS[name](size=3)
+    assert (latent.discrete, latent.has_posterior) == (discrete, posterior)
+
+
+def test_traversals_of_continuous_latents() -> None:
+    prior = Gaussian(size=2).traversal(5, 2.0, None, {})
+    assert prior.tolist() == [[-2.0, -1.0, 0.0, 1.0, 2.0]] * 2
+    around = Deterministic(size=2).traversal(3, 2.0, SUMMARY, {})
+    assert around.tolist() == [[0.0, 1.0, 2.0], [-8.0, -2.0, 4.0]]
+    with pytest.raises(InputError, match="the deterministic latent needs a summary of its codes over the data"):
+        Deterministic(size=2).traversal(3, 2.0, None, {})
+
+
+def test_traversals_of_discrete_latents_take_each_level_at_most_once() -> None:
+    codebook = {"codebook": torch.tensor([[3.0, 1.0, 2.0, 0.0], [0.0, 10.0, 30.0, 20.0]])}
+    latent = Codebook(size=2, levels=4)
+    assert latent.traversal(7, 2.0, None, codebook).tolist() == [[0.0, 1.0, 2.0, 3.0], [0.0, 10.0, 20.0, 30.0]]
+    assert latent.traversal(2, 2.0, None, codebook).tolist() == [[0.0, 3.0], [0.0, 30.0]]
+    assert FSQ(size=3, levels=144).traversal(9, 2.0, None, {}).shape == (3, 9)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 12, 144, 997])
+@pytest.mark.parametrize("at_most", [1, 2, 3, 7, 9, 12, 500])
+def test_thinning_is_even_and_repeats_nothing(count: int, at_most: int) -> None:
+    chosen = evenly(count, at_most).tolist()
+    assert len(chosen) == len(set(chosen)) == min(count, at_most)
+    assert chosen == sorted(chosen)
+    if len(chosen) > 1:
+        assert (chosen[0], chosen[-1]) == (0, count - 1)
+        gaps = [b - a for a, b in itertools.pairwise(chosen)]
+        assert max(gaps) - min(gaps) <= 1
+
+
+def test_samples_of_continuous_latents() -> None:
+    prior = Gaussian(size=2).sample(20_000, torch.Generator().manual_seed(0), None, {})
+    assert prior.mean(0).tolist() == pytest.approx([0, 0], abs=0.03)
+    assert prior.std(0).tolist() == pytest.approx([1, 1], abs=0.03)
+    around = Deterministic(size=2).sample(20_000, torch.Generator().manual_seed(0), SUMMARY, {})
+    assert around.mean(0).tolist() == pytest.approx([1, -2], abs=0.1)
+    assert around.std(0).tolist() == pytest.approx([0.5, 3.0], rel=0.03)
+
+
+def test_samples_of_discrete_latents_follow_their_usage() -> None:
+    latent = FSQ(size=2, levels=4)
+    codes = latent.sample(2000, torch.Generator().manual_seed(0), SUMMARY, {})
+    assert codes.shape == (2000, 2)
+    assert set(codes[:, 0].tolist()) == {-1.0, 1.0}
+    assert codes[:, 0].mean().abs() < 0.1
+    torch.testing.assert_close(codes[:, 1], torch.full((2000,), -1 / 3))
+    assert latent.sample(0, torch.Generator(), SUMMARY, {}).shape == (0, 2)
+
+
+def test_a_latent_of_your_own_needs_only_a_code() -> None:
+    class Halved(Latent):
+        """Codes divided by two."""
+
+        def code(self, outputs: Tensor, learned: Any, generator: torch.Generator | None = None) -> Code:
+            return Code(outputs / 2, outputs / 2)
+
+    latent = Halved(size=2)
+    assert not latent.discrete
+    assert not latent.has_posterior
+    assert latent.traversal(3, 1.0, SUMMARY, {}).tolist() == [[0.5, 1.0, 1.5], [-5.0, -2.0, 1.0]]
+    assert latent.sample(4, torch.Generator(), SUMMARY, {}).shape == (4, 2)

@@ -18,6 +18,14 @@ def test_a_metric_says_what_one_must_know(name: str) -> None:
     assert metric.range
     assert inspect.getdoc(metric.function)
     takes = list(inspect.signature(metric.function).parameters)
-    if metric.needs in ("labels", "intervention"):
-        assert takes[:2] == {"labels": ["codes", "factors"], "intervention": ["represent", "space"]}[metric.needs]
+    first = {
+        "labels": ["codes", "factors"],
+        "codes": [takes[0]],
+        "intervention": ["represent", "space"],
+        "reconstruction": ["images", "reconstructions"],
+        "posterior": ["mean", "logvar"],
+        "model": ["images", "reconstructions", "mean", "logvar"],
+    }
+    if metric.needs != "other":
+        assert takes[: len(first[metric.needs])] == first[metric.needs]
     assert bool(metric.given) == (metric.needs == "other")

@@ -69,3 +69,15 @@ def test_dead_codes_and_single_latents_are_defined() -> None:
 def test_an_unknown_predictor_is_refused() -> None:
     with pytest.raises(InputError, match="unknown importance 'gtb': did you mean 'gbt'"):
         dci(*mixed(50), importance="gtb")  # type: ignore[arg-type]
+
+
+def test_completeness_is_a_plain_mean_by_name() -> None:
+    codes, labels = mixed(400)
+    weighted, plain = dci(codes, labels, importance="svm"), dci(codes, labels, importance="svm", completeness="mean")
+    assert plain.completeness == pytest.approx(float(plain.per_factor.mean()))
+    assert abs(plain.completeness - weighted.completeness) > 0.002
+    assert plain.disentanglement == weighted.disentanglement
+    trees = [dci(codes, labels, importance="forest", completeness=c).completeness for c in ("mean", "weighted")]
+    assert trees[0] == pytest.approx(trees[1])
+    with pytest.raises(InputError, match="completeness must be 'weighted' or 'mean', got 'median'"):
+        dci(codes, labels, completeness="median")  # type: ignore[arg-type]

@@ -23,6 +23,9 @@ def test_sizes_beyond_the_sample_are_left_out() -> None:
     assert downstream(labels.astype(float), labels).sizes == (10,)
     with pytest.raises(InputError, match="sizes must be a whole number of at least 2"):
         downstream(labels.astype(float), labels, sizes=(1, 10))
+    for wrong in (10, "10"):
+        with pytest.raises(InputError, match="sizes must be a list of numbers of labels, like"):
+            downstream(labels.astype(float), labels, sizes=wrong)  # type: ignore[arg-type]
 
 
 def test_few_labels_of_one_class_are_answered_by_that_class() -> None:

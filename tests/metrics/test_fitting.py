@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 
 import numpy as np
@@ -9,7 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tests.metrics.samples import mixed
 from unweave import metrics
-from unweave.metrics.fitting import each_factor, logistic_regression, probabilities
+from unweave.errors import InputError
+from unweave.metrics import dci
+from unweave.metrics.fitting import allowed_workers, each_factor, limited, logistic_regression, probabilities
 
 
 def test_results_come_in_the_factors_order() -> None:
@@ -36,6 +39,29 @@ def test_the_number_of_workers_changes_no_bit(name: str, monkeypatch: pytest.Mon
         monkeypatch.setattr(os, "cpu_count", lambda workers=workers: workers)
         scores.append(getattr(metrics, name)(codes, labels, seed=1).score)
     assert scores[0] == scores[1] == scores[2]
+
+
+def test_a_limit_on_workers_holds_within_the_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    four, two = threading.Barrier(4, timeout=60), threading.Barrier(2, timeout=0.3)
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    each_factor(lambda factor: four.wait(), range(4))  # four at a time
+    with limited(1):
+        with limited(None):
+            assert allowed_workers() == 1
+        with pytest.raises(threading.BrokenBarrierError):
+            each_factor(lambda factor: two.wait(), range(4))  # never two at a time
+    with limited(9):
+        assert allowed_workers() == 4
+    with pytest.raises(InputError, match="workers must be a whole number of at least 1, got -1"), limited(-1):
+        pass
+
+
+def test_support_vector_machines_fitted_at_the_same_time_change_no_bit() -> None:
+    """liblinear draws from one generator per process."""
+    codes, labels = mixed(400)
+    found = [dci(codes, labels, importance="svm").importance for _ in range(4)]
+    for other in found[1:]:
+        np.testing.assert_array_equal(other, found[0])
 
 
 def test_classes_a_model_never_saw_have_no_chance() -> None:

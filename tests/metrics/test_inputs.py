@@ -22,19 +22,19 @@ ON_LABELS = [name for name, metric in METRICS.items() if metric.needs == "labels
 @pytest.mark.parametrize(
     ("codes", "labels", "message"),
     [
-        (CODES[:200], LABELS, "200 codes and 300 rows of factors"),
+        (CODES[:200], LABELS, "200 codes but 300 rows of factors"),
         (np.where(np.arange(300)[:, None] == 7, np.nan, CODES), LABELS, "1 of 300 codes are NaN or infinite"),
         (np.where(np.arange(300)[:, None] < 2, np.inf, CODES), LABELS, "2 of 300 codes are NaN or infinite"),
         (CODES[:1], LABELS[:1], "at least [23] samples"),
         (CODES[:, :0], LABELS, r"codes must be \(N, D\)"),
         (CODES[None], LABELS, r"codes must be \(N, D\)"),
         (CODES, LABELS[:, :0], r"factors must be \(N, K\)"),
-        (CODES, np.zeros_like(LABELS), "needs .* factors? that var"),
+        (CODES, np.zeros_like(LABELS), "needs at least .* factors? that var"),
         (CODES, np.where(LABELS == 0, np.nan, 1.0), "factors have NaN"),
         (CODES.astype(str), LABELS, "codes must be numbers"),
         (CODES * 1e200, LABELS, "too large to be squared"),
         (CODES, np.array([[None, *row[1:]] for row in LABELS.tolist()]), "factors have missing entries"),
-        (CODES, np.ma.masked_equal(LABELS, 0), "have a mask"),
+        (CODES, np.ma.masked_equal(LABELS, 0), "factors is a masked array"),
         ([[1, 2], [3]], LABELS, "one matrix with rows of one length, got a list of 2"),
     ],
 )
@@ -52,7 +52,7 @@ def test_continuous_factors_are_taken_or_refused_by_name(name: str) -> None:
         assert metrics.sap(CODES, continuous).score > 0.3
         assert metrics.sap(CODES, continuous).score == metrics.sap(CODES, continuous, method="correlation").score
     else:
-        with pytest.raises(InputError, match=r"factor 0 is continuous.*taken by mcc, sap and"):
+        with pytest.raises(InputError, match=r"factor 0 is continuous.*Use mcc, sap or"):
             METRICS[name].function(CODES, continuous)
 
 
@@ -89,8 +89,15 @@ def test_words_and_gaps_are_classes_like_any_other(name: str) -> None:
     assert METRICS[name].function(CODES, floats).score == in_order
 
 
+@pytest.mark.parametrize("offset", [2**60, -(2**60)])
+def test_integer_codes_that_floats_cannot_hold_are_refused(offset: int) -> None:
+    with pytest.raises(InputError, match=r"codes are integers beyond 2\^53, .*subtract an offset"):
+        metrics.mig(LABELS + offset, LABELS)
+    assert metrics.mig(LABELS + 2**40, LABELS).score == metrics.mig(LABELS, LABELS).score
+
+
 def test_words_have_no_correlation() -> None:
-    with pytest.raises(InputError, match="words have no order"):
+    with pytest.raises(InputError, match="got words, which have no order"):
         metrics.mcc(CODES, np.array(["a", "b", "c", "d", "e"])[LABELS])
 
 
@@ -100,7 +107,7 @@ def test_one_factor_and_a_constant_one_are_told_apart(name: str) -> None:
     with_constant = np.hstack([LABELS, np.zeros((300, 1), np.int64)])
     assert function(CODES, with_constant).score == pytest.approx(function(CODES, LABELS).score, abs=1e-12)
     if name in ("modularity", "mig_sup"):
-        with pytest.raises(InputError, match="needs 2 factors that vary, got 1"):
+        with pytest.raises(InputError, match="needs at least 2 factors that vary, but 1 of 1 do"):
             function(CODES, LABELS[:, 0])
     else:
         assert 0 <= function(CODES, LABELS[:, 0]).score <= 1
@@ -140,18 +147,14 @@ def test_objects_are_numbers_or_words() -> None:
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-12, 1e12, 1e60])
-@pytest.mark.parametrize("name", ["mcc", "total_correlation", "explicitness", "dci", "infomec", "mig"])
+@pytest.mark.parametrize("name", ["mcc", "explicitness", "dci", "infomec", "mig"])
 def test_the_unit_of_the_codes_does_not_matter(name: str, scale: float) -> None:
-    given = (LABELS,) if METRICS[name].needs == "labels" else ()
-    expected = METRICS[name].function(CODES, *given).score
-    assert METRICS[name].function(CODES * scale, *given).score == pytest.approx(expected, abs=0.01)
-    still = np.full((300, 1), 123456789.123)
-    if name == "total_correlation":
-        assert METRICS[name].function(np.hstack([CODES, still, still]), *given).score == pytest.approx(expected)
+    expected = METRICS[name].function(CODES, LABELS).score
+    assert METRICS[name].function(CODES * scale, LABELS).score == pytest.approx(expected, abs=0.01)
 
 
 def test_test_samples_must_fit() -> None:
-    with pytest.raises(InputError, match="the test codes have 2 latents, the others 4"):
+    with pytest.raises(InputError, match="the test codes have 2 latents, but the training codes have 4"):
         metrics.dci(CODES, LABELS, test=(CODES[:, :2], LABELS))
     with pytest.raises(InputError, match=r"different numbers of factors, \[2, 3\]"):
         metrics.dci(CODES, LABELS, test=(CODES, LABELS[:, :2]))
@@ -187,7 +190,7 @@ def test_fractions_beside_words_are_refused_and_huge_integers_are_classes() -> N
     codes = noise(40, 3)
     mixed_kinds = np.empty((40, 2), object)
     mixed_kinds[:, 0], mixed_kinds[:, 1] = ["a", "b"] * 20, np.random.default_rng(0).random(40)
-    with pytest.raises(InputError, match="a factor with fractions stands beside one of words"):
+    with pytest.raises(InputError, match="one factor has fractions and another has words"):
         labelled("mig", codes, mixed_kinds)
     huge = np.array([[2**70 + k % 3] for k in range(40)], dtype=object)
     assert labelled("mig", codes, huge).factors.max() == 2

@@ -19,7 +19,7 @@ def test_votes_are_drawn_in_pieces_that_fit() -> None:
 def test_codes_keep_the_points_shape() -> None:
     points = torch.zeros(2, 5, 3, dtype=torch.int64)
     assert codes_of("irs", lambda p: torch.zeros(len(p), 7), points).shape == (2, 5, 7)
-    with pytest.raises(InputError, match="given 10 points and returned 9"):
+    with pytest.raises(InputError, match="given 10 points but returned 9"):
         codes_of("irs", lambda p: torch.zeros(len(p) - 1, 7), points)
     with pytest.raises(InputError, match="irs: 10 of 10 codes are NaN"):
         codes_of("irs", lambda p: torch.full((len(p), 7), torch.nan), points)
@@ -29,7 +29,7 @@ def test_factors_with_one_value_are_never_held(generator: torch.Generator) -> No
     space = FactorSpace.of(a=3, still=1, b=2)
     axes = varying_axes("irs", space)
     assert set(random_axes(axes, 50, generator).tolist()) == {0, 2}
-    with pytest.raises(InputError, match="needs 2 factors with more than one value, got 1"):
+    with pytest.raises(InputError, match="needs at least 2 factors with more than one value, got 1"):
         varying_axes("irs", FactorSpace.of(a=3, still=1))
 
 

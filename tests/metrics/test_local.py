@@ -50,14 +50,14 @@ def test_any_metric_goes() -> None:
 
 
 def test_what_cannot_move_is_said() -> None:
-    with pytest.raises(InputError, match=r"at rho = 0\.01 no factor of this space can move"):
+    with pytest.raises(InputError, match=r"no factor of this space can vary at rho = 0\.01"):
         local_mig(folded, SPACE, rho=0.01)
     with pytest.raises(InputError, match="no factor"):
         local_mig(folded, SPACE, rho=0.5, fixed=["x", "y"])
     for rho in ("wide", [[0.1], [0.2, 0.3]], []):
         with pytest.raises(InputError, match="rho"):
             local_mig(folded, SPACE, rho=rho)
-    with pytest.raises(InputError, match="fixed takes a list"):
+    with pytest.raises(InputError, match="fixed must be a list"):
         local_mig(folded, SPACE, rho=0.5, fixed="x")
     for metric in ("mig", total_correlation):
         with pytest.raises(InputError, match="must be a function of codes and factors"):

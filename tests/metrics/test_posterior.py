@@ -36,12 +36,12 @@ def test_the_bound_is_likelihood_minus_kl() -> None:
     assert elbo(images, guesses, MEAN, LOGVAR).score == pytest.approx(float(bernoulli) - kl)
     gaussian = -(((images - guesses) ** 2).flatten(1).sum(1).mean() + 16 * np.log(2 * np.pi)) / 2
     assert elbo(images, guesses, MEAN, LOGVAR, likelihood="gaussian").score == pytest.approx(float(gaussian) - kl)
-    with pytest.raises(InputError, match="50 images and 20 posteriors"):
+    with pytest.raises(InputError, match="50 images but 20 posteriors"):
         elbo(images, guesses, MEAN[:20], LOGVAR[:20])
     with pytest.raises(InputError, match="'bernoulli' or 'gaussian'"):
         elbo(images, guesses, MEAN, LOGVAR, likelihood="laplace")  # type: ignore[arg-type]
 
 
 def test_a_variance_beyond_floats_is_a_sentence() -> None:
-    with pytest.raises(InputError, match="logvar goes up to 1000"):
+    with pytest.raises(InputError, match="logvar reaches 1000, whose exponential is too large"):
         kl_per_latent(np.zeros((2, 2)), np.full((2, 2), 1000.0))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 from tests.metrics.samples import mixed
 from unweave.errors import InputError
@@ -31,5 +32,17 @@ def test_squared_correlation_by_numpy() -> None:
 
 def test_codes_that_would_never_end_are_refused() -> None:
     codes, factors = mixed(60)
-    with pytest.raises(InputError, match="codes beyond 1e50"):
+    with pytest.raises(InputError, match="codes above 1e50"):
         sap(codes * 1e80, factors)
+    assert sap(codes * 1e80, factors, standardise=True).score == sap(codes, factors, standardise=True).score
+
+
+def test_standardised_codes_are_those_of_scikit_learns_scaler() -> None:
+    codes, factors = mixed(300)
+    test = codes[200:] * 0.01, factors[200:]
+    train = codes[:200] * 0.01, factors[:200]
+    scaler = StandardScaler().fit(train[0])
+    by_hand = sap(scaler.transform(train[0]), train[1], test=(scaler.transform(test[0]), test[1]))
+    found = sap(*train, test=test, standardise=True)
+    np.testing.assert_allclose(found.predictability, by_hand.predictability, atol=0.011)  # one of 100 may change sides
+    assert found.score > sap(*train, test=test).score + 0.02  # small codes are lost to the penalty

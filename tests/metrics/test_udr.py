@@ -44,11 +44,11 @@ def test_uninformative_latents_take_no_part() -> None:
     ("codes", "settings", "message"),
     [
         ([CODES], {}, "at least 2 models"),
-        (CODES, {}, "a list of matrices, one a model, got ndarray"),
-        ([CODES, CODES], {"kl": [np.ones(3), np.full(3, np.nan)]}, "model 1 has NaN"),
-        ([CODES, CODES[:10]], {}, "different numbers of rows"),
-        ([CODES, CODES], {"kl": [np.ones(3)]}, "2 models and 1 vectors"),
-        ([CODES, CODES], {"kl": [np.ones(3), np.ones(2)]}, "model 1 has 3 latents and 2 KLs"),
+        (CODES, {}, "a list of matrices, one per model, got ndarray"),
+        ([CODES, CODES], {"kl": [np.ones(3), np.full(3, np.nan)]}, "KL divergences of model 1 contain NaN"),
+        ([CODES, CODES[:10]], {}, "codes of the same images"),
+        ([CODES, CODES], {"kl": [np.ones(3)]}, "2 models but 1 vectors"),
+        ([CODES, CODES], {"kl": [np.ones(3), np.ones(2)]}, "model 1 has 3 latents but 2 KL divergences"),
         ([CODES, CODES], {"method": "ridge"}, "'lasso' or 'spearman'"),
     ],
 )

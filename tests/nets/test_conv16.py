@@ -40,5 +40,5 @@ def test_other_sizes() -> None:
     encoder, decoder = conv16((3, 12, 8), 4, 2)
     assert encoder(torch.rand(2, 3, 12, 8)).shape == (2, 4)
     assert decoder(torch.randn(2, 2)).shape == (2, 3, 12, 8)
-    with pytest.raises(InputError, match=r"net 'conv16' takes .* multiples of 4, got 10 × 16: .* 8 × 16 or 12 × 16"):
+    with pytest.raises(InputError, match=r"net 'conv16' needs .* multiples of 4, got 10 × 16: .* 8 × 16 or 12 × 16"):
         conv16((1, 10, 16), 4, 2)

@@ -82,5 +82,7 @@ def test_other_sizes() -> None:
     encoder, decoder = conv64((3, 32, 48), 8, 4)
     assert encoder(torch.rand(2, 3, 32, 48)).shape == (2, 8)
     assert decoder(torch.randn(2, 4)).shape == (2, 3, 32, 48)
-    with pytest.raises(InputError, match="net 'conv64' takes heights and widths that are multiples of 16, got 28 × 28"):
+    with pytest.raises(
+        InputError, match="net 'conv64' needs images whose height and width are multiples of 16, got 28 × 28"
+    ):
         conv64((1, 28, 28), 8, 4)

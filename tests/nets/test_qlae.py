@@ -70,5 +70,5 @@ def test_encoder_halves_at_every_third_layer() -> None:
 
 
 def test_sizes_are_refused() -> None:
-    with pytest.raises(InputError, match=r"net 'qlae' takes .* multiples of 16 from 32 on, got 16 × 64"):
+    with pytest.raises(InputError, match=r"net 'qlae' needs .* multiples of 16, at least 32, got 16 × 64"):
         qlae((3, 16, 64), 4, 2)

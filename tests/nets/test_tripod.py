@@ -63,6 +63,24 @@ def test_decoder_equals_a_sample_at_a_time_by_hand() -> None:
         torch.testing.assert_close(decoder(codes)[sample], x, rtol=1e-3, atol=1e-4)
 
 
+def test_normalised_stages_have_mean_0_and_variance_1_in_each_channel() -> None:
+    torch.manual_seed(0)
+    plain, normed = (tripod((1, 32, 32), 4, 3, width=0.25, normalised=choice).decoder for choice in (False, True))
+    normed.load_state_dict(plain.state_dict())  # the norm has no parameters
+    codes = torch.randn(2, 3)
+    before, after = plain.activations(codes), normed.activations(codes)  # type: ignore[operator]
+    assert torch.equal(before[0], after[0])
+    x = before[1]
+    expected = (x - x.mean((2, 3), keepdim=True)) / (x.var((2, 3), correction=0, keepdim=True) + 1e-5).sqrt()
+    torch.testing.assert_close(after[1], expected)
+    for features in after[1:]:
+        assert features.mean((2, 3)).abs().max() < 1e-4
+        assert (features.var((2, 3), correction=0) <= 1).all()
+    stage = normed.stages[-1]  # type: ignore[index]
+    logits = stage(after[-1], after[0])  # type: ignore[operator]
+    torch.testing.assert_close(normed(codes), logits)
+
+
 def test_encoder_sees_images_around_zero() -> None:
     encoder = tripod((3, 32, 48), 4, 2).encoder
     seen: list[Tensor] = []
@@ -74,5 +92,5 @@ def test_encoder_sees_images_around_zero() -> None:
 
 
 def test_sizes_are_refused() -> None:
-    with pytest.raises(InputError, match=r"net 'tripod' takes .* multiples of 16 from 32 on, got 16 × 16"):
+    with pytest.raises(InputError, match=r"net 'tripod' needs .* multiples of 16, at least 32, got 16 × 16"):
         tripod((3, 16, 16), 4, 2)

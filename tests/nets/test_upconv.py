@@ -9,10 +9,15 @@ from torch.autograd import forward_ad, gradcheck, gradgradcheck
 
 from unweave.nets.upconv import Upconv, in_a_row
 
-# PyTorch compiles its own rules with torch.jit, which it calls deprecated, when forward mode is first used.
-pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")
+# On first use of forward mode PyTorch compiles its own rules with torch.jit.script, which it has deprecated: with a
+# DeprecationWarning in version 2.13, with a FutureWarning in 2.15.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.torch.jit.:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.torch.jit.:FutureWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning:torch"),
+]
 
-OUTPUTS = [1, 2, 3, 9]  # one of each order of computing, two of the second
+OUTPUTS = [1, 2, 3, 9]  # one for each implementation, two for the second
 
 
 def theirs(layer: Upconv) -> nn.Module:
@@ -68,7 +73,7 @@ def test_first_and_second_derivatives(relu: bool, outputs: int) -> None:
 
 @pytest.mark.parametrize("relu", [False, True])
 @pytest.mark.parametrize("outputs", OUTPUTS)
-def test_torch_func_goes_through(relu: bool, outputs: int) -> None:
+def test_torch_func_transforms(relu: bool, outputs: int) -> None:
     layer, features = layer_and_features(outputs, relu)
     features = features.detach()
     plain = theirs(layer)

@@ -1,8 +1,8 @@
-"""Tiny models in double precision, and batches through them."""
+"""Tiny models in double precision, and forward passes of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,13 +10,14 @@ from torch import Tensor, nn
 
 from unweave.latents import Gaussian, Latent
 from unweave.model import Forward, Likelihood, Model
+from unweave.nets import build_net
 
 SHAPE = (2, 3, 4)  # (C, H, W)
 PIXELS = 24
 
 
 class Function(nn.Module):
-    """A decoder that is a function of codes; ``activations`` shows what it is given, where it is."""
+    """A decoder that is a function of codes, without ``activations``."""
 
     def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
@@ -29,7 +30,7 @@ class Function(nn.Module):
 
 
 class Layers(Function):
-    """A decoder that shows hidden activations."""
+    """A decoder with hidden activations."""
 
     def __init__(self, *layers: Callable[[Tensor], Tensor]) -> None:
         super().__init__(layers[-1])
@@ -52,6 +53,15 @@ def model(
     return made.double()
 
 
+def net_model(name: str = "conv64", latent: Latent | None = None, **settings: Any) -> Model:
+    """A model with one of the nets for images (1, 32, 32), in single precision."""
+    latent = latent or Gaussian(size=4)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        net = build_net({"name": name, "width": 0.25, **settings}, (1, 32, 32), latent.outputs, latent.size)
+    return Model(net.encoder, net.decoder, latent, "bernoulli")
+
+
 def images(rows: int = 6, seed: int = 1) -> Tensor:
     return torch.rand(rows, *SHAPE, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
@@ -66,7 +76,6 @@ def forward(
     step: int = 0,
     steps: int = 1,
     dataset_size: int = 100,
-    adversaries: Mapping[str, nn.Module] | None = None,
     made: Model | None = None,
 ) -> Forward:
     return Forward(
@@ -76,8 +85,18 @@ def forward(
         step=step,
         steps=steps,
         dataset_size=dataset_size,
-        adversaries=adversaries,
     )
+
+
+def standardised_forward() -> Forward:
+    """A pass of a Gaussian model with a mean and a standard deviation per channel."""
+    plain = model(likelihood="gaussian")
+    made = Model(plain.encoder, plain.decoder, plain.latent, "gaussian", channels=2, standardised=True).double()
+    assert made.mean is not None
+    assert made.std is not None
+    made.mean.copy_(torch.tensor([0.2, 0.6])[:, None, None])
+    made.std.copy_(torch.tensor([0.1, 0.3])[:, None, None])
+    return forward(made=made)
 
 
 def randn(*shape: int, seed: int = 0) -> Tensor:
@@ -85,11 +104,11 @@ def randn(*shape: int, seed: int = 0) -> Tensor:
 
 
 def log_prob(distribution: Any, values: Tensor) -> Tensor:
-    """Typed, as torch's own is not."""
+    """Return log-probabilities, typed."""
     logs: Tensor = distribution.log_prob(values)
     return logs
 
 
 def gradient(module: nn.Module) -> float:
-    """The sum of all gradients' sizes; 0 where there are none."""
+    """Return the sum of absolute gradients, 0 if there are none."""
     return sum(float(p.grad.abs().sum()) for p in module.parameters() if p.grad is not None)

@@ -56,7 +56,7 @@ def test_pairs_by_loops(kind: Literal["gvae", "mlvae"], divergence: Literal["sym
     assert code.logvar is not None
     torch.testing.assert_close(code.continuous, mean)
     torch.testing.assert_close(code.logvar, logvar)
-    assert torch.equal(code.z, code.continuous)  # no generator, no chance
+    assert torch.equal(code.z, code.continuous)  # deterministic without a generator
     shared = (code.continuous[:N] == code.continuous[N:]).float().mean()
     assert 0.5 < shared < 0.9
 
@@ -87,10 +87,10 @@ def test_each_image_draws_a_code_of_its_own() -> None:
 def test_a_forward_pass_regroups_before_it_draws() -> None:
     made = model()
     generator = torch.Generator().manual_seed(0)
-    batch = Forward(made, images(6), generator=generator, regroup=AdaptiveGrouping())
-    assert (batch.code.continuous[:3] == batch.code.continuous[3:]).any()
-    assert not torch.equal(batch.code.z, batch.code.continuous)
-    torch.autograd.backward(batch.code.z.sum())
+    passed = Forward(made, images(6), generator=generator, regroup=AdaptiveGrouping())
+    assert (passed.code.continuous[:3] == passed.code.continuous[3:]).any()
+    assert not torch.equal(passed.code.z, passed.code.continuous)
+    torch.autograd.backward(passed.code.z.sum())
     assert all(parameter.grad is not None for parameter in made.encoder.parameters())
 
 
@@ -109,8 +109,8 @@ def test_gradients() -> None:
         assert torch.autograd.gradcheck(lambda a, b, c, d, f=joined: f((a, b), (c, d)), pair)
 
 
-def test_what_cannot_be_grouped_is_a_sentence() -> None:
-    with pytest.raises(InputError, match="the adaptive grouping needs pairs, an even number of rows, got 3"):
+def test_what_cannot_be_grouped_has_a_clear_error() -> None:
+    with pytest.raises(InputError, match="the adaptive grouping needs pairs, so an even number of images, got 3"):
         AdaptiveGrouping()(Code(MEAN[:3], MEAN[:3], LOGVAR[:3]), None)
     with pytest.raises(InputError, match="the adaptive grouping needs a Gaussian posterior"):
         AdaptiveGrouping()(Code(MEAN, MEAN), None)

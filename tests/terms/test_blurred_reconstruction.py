@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.terms.models import PIXELS, SHAPE, forward, images
+from tests.terms.models import PIXELS, SHAPE, forward, images, standardised_forward
 from unweave.model import Likelihood
 from unweave.terms import BlurredReconstruction
 from unweave.terms.blurred_reconstruction import EPSILON, blurred_reconstruction_loss
@@ -66,10 +66,10 @@ def test_black_and_white_images_stay_finite() -> None:
 
 @pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian"])
 def test_the_term_blurs_images_not_logits_and_its_gradient_is_right(likelihood: Likelihood) -> None:
-    batch = forward(likelihood=likelihood)
-    expected = blurred_reconstruction_loss(batch.reconstructions, batch.images, likelihood=likelihood, radius=2)
-    assert torch.equal(BlurredReconstruction(radius=2)(batch), expected)
-    torch.testing.assert_close(BlurredReconstruction(radius=2, reduction="mean")(batch), expected / PIXELS)
+    passed = forward(likelihood=likelihood)
+    expected = blurred_reconstruction_loss(passed.reconstructions, passed.images, likelihood=likelihood, radius=2)
+    assert torch.equal(BlurredReconstruction(radius=2)(passed), expected)
+    torch.testing.assert_close(BlurredReconstruction(radius=2, reduction="mean")(passed), expected / PIXELS)
     x = images(2)
     assert torch.autograd.gradcheck(
         lambda y: blurred_reconstruction_loss(y, x, likelihood=likelihood, radius=1),
@@ -79,3 +79,15 @@ def test_the_term_blurs_images_not_logits_and_its_gradient_is_right(likelihood: 
 
 def test_the_published_radius_is_the_default() -> None:
     assert BlurredReconstruction().radius == 31
+
+
+def test_standardised_images_are_compared_in_their_own_space() -> None:
+    passed = standardised_forward()
+    mean, std = passed.model.mean, passed.model.std
+    assert mean is not None
+    assert std is not None
+    outputs = passed.model.decoder(passed.code.z)
+    expected = blurred_reconstruction_loss(outputs, (passed.images - mean) / std, likelihood="gaussian", radius=2)
+    torch.testing.assert_close(BlurredReconstruction(radius=2)(passed), expected)
+    in_images = blurred_reconstruction_loss(passed.reconstructions, passed.images, likelihood="gaussian", radius=2)
+    assert in_images < 0.5 * expected

@@ -18,9 +18,9 @@ def test_the_modulus_is_of_the_batchs_mean() -> None:
 
 def test_the_term_reads_the_batchs_step() -> None:
     for step, over, capacity in [(0, 0.5, 0.0), (25, 0.5, 10.0), (80, 0.5, 20.0), (5, 10, 10.0), (50, 1.0, 10.0)]:
-        batch = forward(step=step, steps=100)
-        expected = abs(KL()(batch).item() - capacity)
-        assert Capacity(maximum=20.0, over=over)(batch).item() == pytest.approx(expected)
+        passed = forward(step=step, steps=100)
+        expected = abs(KL()(passed).item() - capacity)
+        assert Capacity(maximum=20.0, over=over)(passed).item() == pytest.approx(expected)
 
 
 def test_its_gradient_pulls_towards_the_capacity_from_both_sides() -> None:

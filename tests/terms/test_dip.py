@@ -30,12 +30,12 @@ def by_loops(mean: Tensor, logvar: Tensor | None, diagonal: float) -> float:
 
 @pytest.mark.parametrize(("kind", "diagonal"), [("i", 10.0), ("ii", 1.0)])
 def test_the_term_by_loops_with_the_published_ratio(kind: Literal["i", "ii"], diagonal: float) -> None:
-    batch = forward()
-    mean, logvar = batch.code.continuous, batch.code.logvar
+    passed = forward()
+    mean, logvar = passed.code.continuous, passed.code.logvar
     used = logvar if kind == "ii" else None
-    assert DIP(kind=kind)(batch).item() == pytest.approx(by_loops(mean, used, diagonal))
-    assert DIP(kind=kind, diagonal=3.0)(batch).item() == pytest.approx(by_loops(mean, used, 3.0))
-    assert DIP(kind=kind, diagonal=0)(batch).item() == pytest.approx(by_loops(mean, used, 0.0))
+    assert DIP(kind=kind)(passed).item() == pytest.approx(by_loops(mean, used, diagonal))
+    assert DIP(kind=kind, diagonal=3.0)(passed).item() == pytest.approx(by_loops(mean, used, 3.0))
+    assert DIP(kind=kind, diagonal=0)(passed).item() == pytest.approx(by_loops(mean, used, 0.0))
 
 
 def test_codes_of_unit_covariance_cost_nothing() -> None:

@@ -31,7 +31,7 @@ def test_small_divergences_keep_their_digits_and_tiny_variances_are_finite() -> 
     assert float(kl_between(torch.zeros(1, 1), tiny, torch.zeros(1, 1), tiny)) == 0
 
 
-def test_a_code_without_a_posterior_is_a_sentence() -> None:
-    with pytest.raises(InputError, match=r"^the kl term needs a Gaussian posterior, and this code has none"):
+def test_a_code_without_a_posterior_has_a_clear_error() -> None:
+    with pytest.raises(InputError, match=r"^the kl term needs a Gaussian posterior, which this code does not have"):
         posterior("the kl term", Code(MEAN, MEAN))
     assert posterior("", Code(MEAN, MEAN, LOGVAR)) == (MEAN, LOGVAR)

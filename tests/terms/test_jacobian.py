@@ -19,9 +19,9 @@ both = pytest.mark.parametrize(("kind", "power"), KINDS)
 
 def exact_columns(power: int) -> tuple[Tensor, Tensor]:
     """The penalty (B, D) of each column of each row, and the codes, from exact derivatives of the images."""
-    batch = forward(Gaussian(size=4))
-    z = batch.code.z.detach()
-    jacobian = vmap(jacrev(lambda code: batch.model.decode(code[None])[0]))(z).detach()  # (B, C, H, W, D)
+    passed = forward(Gaussian(size=4))
+    z = passed.code.z.detach()
+    jacobian = vmap(jacrev(lambda code: passed.model.decode(code[None])[0]))(z).detach()  # (B, C, H, W, D)
     return jacobian.abs().pow(power).sum((1, 2, 3)), z
 
 
@@ -51,10 +51,10 @@ def test_random_columns_have_the_full_penalty_as_their_mean(kind: type[JacobianP
     full = columns.sum(1).mean().item()
     draws = []
     for seed in range(400):
-        batch = forward(Gaussian(size=4))
-        _ = batch.code  # the same codes each time, other columns and rows
-        batch.generator.manual_seed(seed)
-        draws.append(kind(columns=2, share=0.5, difference=1e-6)(batch).item())
+        passed = forward(Gaussian(size=4))
+        _ = passed.code  # the same codes each time, other columns and rows
+        passed.generator.manual_seed(seed)
+        draws.append(kind(columns=2, share=0.5, difference=1e-6)(passed).item())
     values = torch.tensor(draws)
     error = values.std().item() / len(draws) ** 0.5
     assert abs(values.mean().item() - full) < 4 * error
@@ -94,10 +94,10 @@ def test_few_codes_pass_the_decoder_in_one_call(given: dict[str, float], rows: i
 
 @both
 def test_only_the_decoder_is_regularised(kind: type[JacobianPenalty], power: int) -> None:
-    batch = forward(Codebook(size=4, levels=10))
-    torch.autograd.backward(kind()(batch))
-    assert gradient(batch.model.decoder) > 0
-    assert gradient(batch.model.encoder) == gradient(batch.model.learned) == 0
+    passed = forward(Codebook(size=4, levels=10))
+    torch.autograd.backward(kind()(passed))
+    assert gradient(passed.model.decoder) > 0
+    assert gradient(passed.model.encoder) == gradient(passed.model.learned) == 0
 
 
 def test_no_rotation_changes_l2_and_sparse_columns_cost_least_in_l1() -> None:
@@ -113,7 +113,7 @@ def test_no_rotation_changes_l2_and_sparse_columns_cost_least_in_l1() -> None:
     assert straight[JacobianL1] < turned[JacobianL1] - 0.5
 
 
-def test_more_columns_than_latents_is_a_sentence() -> None:
+def test_more_columns_than_latents_has_a_clear_error() -> None:
     term = JacobianL1(columns=5)
     assert term.refusal(Gaussian(size=4)) == "columns must be at most the number of latents, 4, got 5"
     assert term.refusal(Gaussian(size=5)) is None

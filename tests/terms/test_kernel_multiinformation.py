@@ -40,20 +40,22 @@ def test_it_is_the_equations_by_loops() -> None:
 
 
 def test_the_term_takes_quantised_codes_and_the_continuous_ones_scale() -> None:
-    batch = forward(FSQ(size=3, levels=4))
-    spread = [float(column.std(correction=0)) + 1e-6 for column in batch.code.continuous.detach().T]
-    z = batch.code.z.detach()
-    assert KernelMultiinformation()(batch).item() == pytest.approx(by_loops(z, torch.tensor(spread).double()), rel=1e-6)
-    fixed = KernelMultiinformation(bandwidth="fixed")(batch)
+    passed = forward(FSQ(size=3, levels=4))
+    spread = [float(column.std(correction=0)) + 1e-6 for column in passed.code.continuous.detach().T]
+    z = passed.code.z.detach()
+    assert KernelMultiinformation()(passed).item() == pytest.approx(
+        by_loops(z, torch.tensor(spread).double()), rel=1e-6
+    )
+    fixed = KernelMultiinformation(bandwidth="fixed")(passed)
     assert fixed.item() == pytest.approx(by_loops(z, torch.ones(3)), rel=1e-10)
 
 
 @pytest.mark.parametrize("latent", [Deterministic(size=3), Gaussian(size=3), FSQ(size=3, levels=12)])
 def test_any_latent_is_allowed_and_its_encoder_gets_a_gradient(latent: Deterministic | Gaussian | FSQ) -> None:
     for term in (KernelMultiinformation(), KernelMultiinformation(bandwidth="fixed")):
-        batch = forward(latent)
-        torch.autograd.backward(term(batch))
-        assert gradient(batch.model.encoder) > 0
+        passed = forward(latent)
+        torch.autograd.backward(term(passed))
+        assert gradient(passed.model.encoder) > 0
 
 
 def test_the_scaled_value_forgets_the_scale_of_each_latent() -> None:

@@ -27,10 +27,10 @@ def test_known_values() -> None:
 
 
 def test_the_term_is_of_the_batchs_posterior() -> None:
-    batch = forward()
-    assert batch.code.logvar is not None
-    assert torch.equal(KL()(batch), kl_divergence(batch.code.continuous, batch.code.logvar))
-    torch.testing.assert_close(KL(reduction="mean")(batch), KL()(batch) / 3)
+    passed = forward()
+    assert passed.code.logvar is not None
+    assert torch.equal(KL()(passed), kl_divergence(passed.code.continuous, passed.code.logvar))
+    torch.testing.assert_close(KL(reduction="mean")(passed), KL()(passed) / 3)
 
 
 def test_gradients() -> None:

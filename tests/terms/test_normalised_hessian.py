@@ -5,13 +5,15 @@ from collections.abc import Callable
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.func import jacrev
 
-from tests.terms.models import Layers, forward, gradient, randn
+from tests.terms.models import Function, Layers, forward, gradient, model, net_model, randn
+from unweave.errors import InputError
 from unweave.latents import FSQ, Deterministic
 from unweave.terms import NormalisedHessian
-from unweave.terms.curvature import normal, rademacher
+from unweave.terms.curvature import flat_layers, normal, rademacher
 from unweave.terms.normalised_hessian import normalised_hessian_penalty
 from unweave.terms.reduction import batch_scale
 
@@ -68,6 +70,14 @@ def test_two_layers_by_loops() -> None:
     )
     value = normalised_hessian_penalty(lambda c: [f(c) for f in layers], z, SCALE, signs, normals)
     assert value.item() == pytest.approx(expected / 4, rel=1e-6)
+    entries = (4, 2)  # of each layer
+    expected = sum(
+        sum(entries[layer] * mean_variance(layer, row, signs) for layer in range(2))
+        / sum(entries[layer] * mean_variance(layer, row, normals) for layer in range(2))
+        for row in range(4)
+    )
+    value = normalised_hessian_penalty(lambda c: [f(c) for f in layers], z, SCALE, signs, normals, layers="single")
+    assert value.item() == pytest.approx(expected / 4, rel=1e-6)
 
 
 def test_it_is_invariant_to_the_scale_of_activations_and_of_each_latent() -> None:
@@ -95,38 +105,38 @@ def test_sums_of_single_latents_and_flat_layers_cost_nothing_and_products_cost_a
 
 def test_the_term_scales_by_the_whole_batch_in_one_call() -> None:
     decoder = Layers(quadratic)
-    batch = forward(Deterministic(size=3), decoder=decoder)
-    value = NormalisedHessian()(batch)
+    passed = forward(Deterministic(size=3), decoder=decoder)
+    value = NormalisedHessian()(passed)
     assert decoder.calls == [6 * 9]
-    z = batch.code.z
+    z = passed.code.z
     expected = normalised_hessian_penalty(lambda c: [quadratic(c)], z, batch_scale(z), *directions(z))
     assert torch.equal(value, expected)
-    batch = forward(Deterministic(size=3), decoder=decoder)
-    value = NormalisedHessian(share=0.5)(batch)
+    passed = forward(Deterministic(size=3), decoder=decoder)
+    value = NormalisedHessian(share=0.5)(passed)
     assert decoder.calls[1:] == [3 * 9]
     generator = torch.Generator().manual_seed(0)
-    some = batch.code.z[torch.randperm(6, generator=generator)[:3]]
+    some = passed.code.z[torch.randperm(6, generator=generator)[:3]]
     signs, normals = rademacher(2, some, generator), normal(2, some, generator)
     expected = normalised_hessian_penalty(
-        lambda c: [quadratic(c)], some, batch_scale(batch.code.continuous), signs, normals
+        lambda c: [quadratic(c)], some, batch_scale(passed.code.continuous), signs, normals
     )
     assert torch.equal(value, expected)
 
 
 def test_of_quantised_codes_the_scale_is_the_continuous_ones_and_the_gradient_reaches_the_encoder() -> None:
-    batch = forward(FSQ(size=3, levels=12), decoder=Layers(lambda z: (z[:, :1] * z).sin()))
-    scale = batch_scale(batch.code.continuous)
-    expected = normalised_hessian_penalty(batch.model.activations, batch.code.z, scale, *directions(batch.code.z))
-    value = NormalisedHessian()(batch)
+    passed = forward(FSQ(size=3, levels=12), decoder=Layers(lambda z: (z[:, :1] * z).sin()))
+    scale = batch_scale(passed.code.continuous)
+    expected = normalised_hessian_penalty(passed.model.activations, passed.code.z, scale, *directions(passed.code.z))
+    value = NormalisedHessian()(passed)
     assert torch.equal(value, expected)
     torch.autograd.backward(value)
-    assert gradient(batch.model.encoder) > 0
+    assert gradient(passed.model.encoder) > 0
 
 
 def test_the_gradient_passes_through_the_codes_and_through_their_scale() -> None:
-    batch = forward(FSQ(size=3, levels=12), decoder=Layers(lambda z: (z[:, :1] * z).sin()))
-    code = batch.code
-    by_codes, by_both = torch.autograd.grad(NormalisedHessian()(batch), [code.z, code.continuous])
+    passed = forward(FSQ(size=3, levels=12), decoder=Layers(lambda z: (z[:, :1] * z).sin()))
+    code = passed.code
+    by_codes, by_both = torch.autograd.grad(NormalisedHessian()(passed), [code.z, code.continuous])
     assert (by_codes != 0).any()
     assert (by_both - by_codes).abs().max() > 1e-6 * by_codes.abs().max()  # what the scale adds
 
@@ -138,3 +148,45 @@ def test_gradients_of_codes_and_of_scale() -> None:
         (randn(3, 3).requires_grad_(), SCALE.clone().requires_grad_()),
         rtol=1e-2,
     )
+
+
+@pytest.mark.parametrize("name", ["conv64", "conv16", "mlp", "qlae", "tripod"])
+@pytest.mark.parametrize("activation", ["relu", "gelu", "silu", "tanh"])
+def test_a_decoder_with_a_piecewise_linear_layer_is_refused(name: str, activation: str) -> None:
+    """The steering vector of qlae is piecewise linear with ReLUs, that of tripod has a norm."""
+    made = net_model(name, activation=activation)
+    assert made.training
+    if activation != "relu" or name == "tripod":
+        NormalisedHessian().check_model(made)
+    else:
+        which = r"of hidden layer 1 of this one" if name == "qlae" else "of this one"
+        with pytest.raises(InputError, match=f"{which} is zero almost everywhere: choose net.activation=gelu, silu or"):
+            NormalisedHessian().check_model(made)
+    if name == "qlae":
+        NormalisedHessian(layers="single").check_model(made)
+    assert all(module.training for module in made.modules())
+    assert all(parameter.grad is None for parameter in made.parameters())
+
+
+def shifted(z: Tensor) -> Tensor:
+    """An image moved by codes, by an operation that PyTorch cannot differentiate twice."""
+    image = randn(1, 1, 4, 4).to(z).expand(len(z), -1, -1, -1)
+    return F.grid_sample(image, z[:, None, None, :2].tanh(), align_corners=False).flatten(1)
+
+
+@pytest.mark.parametrize(
+    ("function", "flat"),
+    [
+        (lambda z: 3 * z + 1, True),
+        (lambda z: (z.relu() - 0.5).abs(), True),
+        (lambda z: torch.ones_like(z), True),
+        (lambda z: z[:, :1] * z, False),
+        (lambda z: z**2, False),
+        (shifted, False),
+    ],
+)
+def test_flat_layers_are_found_by_their_second_derivatives(function: Callable[[Tensor], Tensor], flat: bool) -> None:
+    made = model(Deterministic(size=3), decoder=Layers(function, lambda z: z.sin()))
+    assert flat_layers(made) == [flat, False]
+    images = model(Deterministic(size=3), "gaussian", decoder=Function(function))  # which shows no activations
+    assert flat_layers(images) == [flat]

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
 import torch
 from torch.distributions import Bernoulli, Normal
 
-from tests.terms.models import PIXELS, forward, images, log_prob, randn
+from tests.terms.models import PIXELS, forward, images, log_prob, randn, standardised_forward
 from unweave.model import Likelihood
 from unweave.terms import Reconstruction
 from unweave.terms.reconstruction import reconstruction_loss
@@ -35,11 +36,11 @@ def test_squared_error_is_a_gaussian_of_variance_one_half_without_its_constant()
 
 
 @pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian"])
-def test_the_term_takes_the_models_likelihood_and_a_mean_is_the_sum_a_pixel(likelihood: Likelihood) -> None:
-    batch = forward(likelihood=likelihood)
-    expected = reconstruction_loss(batch.logits, batch.images, likelihood=batch.model.likelihood)
-    assert torch.equal(Reconstruction()(batch), expected)
-    torch.testing.assert_close(Reconstruction(reduction="mean")(batch), expected / PIXELS)
+def test_the_term_uses_the_likelihood_of_the_model_and_a_mean_is_the_sum_per_pixel(likelihood: Likelihood) -> None:
+    passed = forward(likelihood=likelihood)
+    expected = reconstruction_loss(passed.logits, passed.images, likelihood=passed.model.likelihood)
+    assert torch.equal(Reconstruction()(passed), expected)
+    torch.testing.assert_close(Reconstruction(reduction="mean")(passed), expected / PIXELS)
 
 
 def test_extreme_logits_stay_finite_and_have_gradients() -> None:
@@ -58,3 +59,16 @@ def test_gradients(likelihood: Likelihood) -> None:
         lambda logits: reconstruction_loss(logits, x, likelihood=likelihood),
         randn(2, 2, 3, 4).requires_grad_(),
     )
+
+
+def test_standardised_images_are_compared_in_their_own_space() -> None:
+    passed = standardised_forward()
+    x, mean, std = passed.images, passed.model.mean, passed.model.std
+    assert mean is not None
+    assert std is not None
+    outputs = passed.model.decoder(passed.code.z)
+    total = sum(
+        ((x[b, c, i, j] - mean[c, 0, 0]) / std[c, 0, 0] - outputs[b, c, i, j]).item() ** 2
+        for b, c, i, j in itertools.product(*map(range, x.shape))
+    )
+    assert Reconstruction()(passed).item() == pytest.approx(total / len(x))

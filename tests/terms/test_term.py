@@ -9,15 +9,15 @@ import torch
 from tests.terms.models import forward, gradient
 from unweave.errors import InputError
 from unweave.latents import LATENTS, Gaussian
-from unweave.terms import TERMS, Term
-from unweave.terms.total_correlation_discriminator import TotalCorrelationDiscriminator
+from unweave.model import Forward
+from unweave.terms import TERMS, AdversarialTerm, Term
 
-SENTENCES = {  # what each restricted term says to the latents it does not go with
+SENTENCES = {  # why each restricted term refuses other latents
     "kl": "a KL divergence needs a Gaussian posterior",
     "capacity": "a capacity is a KL divergence, which needs a Gaussian posterior",
     "total_correlation": "its aggregate posterior is a mixture of Gaussian posteriors",
-    "dip": "it matches the covariance of a Gaussian posterior to the prior's",
-    "quantisation": "only a codebook has values that can learn",
+    "dip": "it matches the covariance of a Gaussian posterior to that of the prior",
+    "quantisation": "only a codebook has values that are trained",
     "commitment": "only a quantised latent has a value to commit to",
 }
 GOES_WITH = {
@@ -31,9 +31,9 @@ GOES_WITH = {
 PAIRS = [(name, latent) for name in TERMS for latent in LATENTS]
 
 
-def adversaries(name: str) -> dict[str, torch.nn.Module]:
-    adversary = TERMS[name]().adversary(3)
-    return {} if adversary is None else {name: adversary.double()}
+def adversaries(term: Term) -> list[torch.nn.Module]:
+    """The adversary of a term in a list, which is empty if it has none."""
+    return [term.make_adversary(3).double()] if isinstance(term, AdversarialTerm) else []
 
 
 @pytest.mark.parametrize("name", TERMS)
@@ -43,57 +43,56 @@ def test_a_term_says_what_it_is(name: str) -> None:
     assert term.formula
     assert "\n" not in term.formula
     assert "20" in term.paper  # a year
-    assert name == "total_correlation_discriminator" or term().adversary(3) is None
 
 
 @pytest.mark.parametrize(("name", "latent"), PAIRS)
 def test_a_term_refuses_a_latent_or_gives_a_scalar_that_moves_the_model(name: str, latent: str) -> None:
     term, kind = TERMS[name](), LATENTS[latent](size=3)
-    batch = forward(kind, adversaries=adversaries(name))
+    passed = forward(kind)
     if latent not in GOES_WITH.get(name, LATENTS):
         assert term.refusal(kind) == SENTENCES[name]
         return
     assert term.refusal(kind) is None
-    value = term(batch)
+    value = term(passed, *adversaries(term))
     assert value.shape == ()
     assert value.dtype == torch.float64
     assert math.isfinite(value.item())
     if name != "capacity":  # whose start is at the modulus of the KL, or at 0
         torch.autograd.backward(value)
-        assert gradient(batch.model) > 0
-        assert all(p.grad is None or bool(p.grad.isfinite().all()) for p in batch.model.parameters())
+        assert gradient(passed.model) > 0
+        assert all(p.grad is None or bool(p.grad.isfinite().all()) for p in passed.model.parameters())
 
 
 @pytest.mark.parametrize("name", ["kl", "capacity", "total_correlation", "dip", "quantisation", "commitment"])
-def test_a_refused_latent_that_is_tried_all_the_same_is_an_error(name: str) -> None:
+def test_calling_a_term_on_a_refused_latent_is_an_error(name: str) -> None:
     with pytest.raises(InputError, match=f"^{TERMS[name].title} needs a"):
         TERMS[name]()(forward(LATENTS["deterministic"](size=3)))
 
 
 @pytest.mark.parametrize("name", TERMS)
-def test_chance_comes_from_the_batchs_generator_alone(name: str) -> None:
-    networks = adversaries(name)
+def test_random_numbers_come_from_the_generator_of_the_pass(name: str) -> None:
     settings: dict[str, Any] = {"share": 0.5} if "share" in TERMS[name].model_fields else {}
+    term = TERMS[name](**settings)
+    networks = adversaries(term)
     latent = "gaussian" if "gaussian" in GOES_WITH.get(name, LATENTS) else "codebook"
     values = []
     for _ in range(2):
         torch.rand(3)  # the global stream moves on
-        values.append(TERMS[name](**settings)(forward(LATENTS[latent](size=3), adversaries=networks)))
+        values.append(term(forward(LATENTS[latent](size=3)), *networks))
     assert torch.equal(values[0], values[1])
 
 
 @pytest.mark.parametrize("name", TERMS)
 def test_a_term_of_float32_is_float32_and_of_one_row_is_finite(name: str) -> None:
     latent = "gaussian" if "gaussian" in GOES_WITH.get(name, LATENTS) else "codebook"
-    batch = forward(LATENTS[latent](size=3), rows=1, adversaries=adversaries(name))
-    batch.model.float()
-    for network in batch.adversaries.values():
-        network.float()
-    batch.images = batch.images.float()
-    value = TERMS[name]()(batch)
+    passed = forward(LATENTS[latent](size=3), rows=1)
+    passed.model.float()
+    passed.images = passed.images.float()
+    term = TERMS[name]()
+    value = term(passed, *(network.float() for network in adversaries(term)))
     assert value.dtype == torch.float32
     torch.autograd.backward(value)
-    assert all(p.grad is None or bool(p.grad.isfinite().all()) for p in batch.model.parameters())
+    assert all(p.grad is None or bool(p.grad.isfinite().all()) for p in passed.model.parameters())
 
 
 @pytest.mark.parametrize(
@@ -121,28 +120,49 @@ def test_a_term_of_float32_is_float32_and_of_one_row_is_finite(name: str) -> Non
         ("commitment", {"weight": 1}, "unknown setting of the commitment term 'weight': there are none"),
     ],
 )
-def test_wrong_settings_are_a_sentence(name: str, given: dict[str, Any], sentence: str) -> None:
+def test_wrong_settings_have_a_clear_error(name: str, given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError) as error:
         TERMS[name](**given)
     assert sentence in str(error.value)
 
 
-def test_a_term_of_ones_own_needs_only_a_value() -> None:
+def test_a_term_of_your_own_needs_only_a_value() -> None:
     class Mean(Term):
         """The mean of the codes."""
 
-        def __call__(self, batch: Any) -> torch.Tensor:
-            value: torch.Tensor = batch.code.z.mean()
-            return value
+        def __call__(self, forward: Forward) -> torch.Tensor:
+            return forward.code.z.mean()
 
     assert Mean().refusal(Gaussian(size=3)) is None
-    assert Mean().adversary(3) is None
+    Mean().check_model(forward().model)
+    assert not Mean.smooth
     assert Mean()(forward()).shape == ()
     with pytest.raises(NotImplementedError):
         Term()(forward())
+
+
+def test_an_adversarial_term_of_your_own_is_given_its_adversary() -> None:
+    class Guess(AdversarialTerm):
+        """How well a linear map guesses the first latent from the others."""
+
+        def make_adversary(self, latents: int) -> torch.nn.Module:
+            return torch.nn.Linear(latents - 1, 1)
+
+        def __call__(self, forward: Forward, adversary: torch.nn.Module) -> torch.Tensor:  # type: ignore[override]
+            return -self.adversary_loss(forward, adversary)
+
+        def adversary_loss(self, forward: Forward, adversary: torch.nn.Module) -> torch.Tensor:
+            z = forward.code.z
+            loss: torch.Tensor = (adversary(z[:, 1:])[:, 0] - z[:, 0]).square().mean()
+            return loss
+
+    term = Guess(lr=0.1)
+    assert (term.lr, term.beta1, term.beta2) == (0.1, 0.9, 0.999)
+    adversary = term.make_adversary(3).double()
+    assert term(forward(), adversary).item() == -term.adversary_loss(forward(), adversary).item()
+    bare = AdversarialTerm()
+    for call in (bare, bare.adversary_loss):
+        with pytest.raises(NotImplementedError):
+            call(forward(), adversary)
     with pytest.raises(NotImplementedError):
-        Mean().adversary_loss(forward(), torch.nn.Identity())
-
-
-def test_the_discriminators_name_is_its_terms() -> None:
-    assert TERMS[TotalCorrelationDiscriminator.name] is TotalCorrelationDiscriminator
+        bare.make_adversary(3)

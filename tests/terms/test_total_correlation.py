@@ -83,16 +83,16 @@ def test_the_term_reads_the_size_of_the_data_set() -> None:
         (TotalCorrelation(), weighted_log_weights),
         (TotalCorrelation(estimator="stratified"), stratified_log_weights),
     ]:
-        batch = forward(dataset_size=77)
-        code = batch.code
+        passed = forward(dataset_size=77)
+        code = passed.code
         assert code.logvar is not None
         expected = total_correlation(code.z, code.continuous, code.logvar, log_weights=weights(6, 77, code.z))
-        assert torch.equal(term(batch), expected)
+        assert torch.equal(term(passed), expected)
 
 
-def test_a_batch_that_cannot_be_stratified_is_a_sentence() -> None:
+def test_a_batch_that_cannot_be_stratified_has_a_clear_error() -> None:
     for rows, size in [(1, 100), (6, 4)]:
-        with pytest.raises(InputError, match=f"got {rows} rows of a data set of {size}: take estimator 'weighted'"):
+        with pytest.raises(InputError, match=f"got {rows} for {size} images: use estimator 'weighted'"):
             TotalCorrelation(estimator="stratified")(forward(rows=rows, dataset_size=size))
 
 

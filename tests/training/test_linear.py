@@ -32,5 +32,5 @@ def test_independent_components_are_independent_and_reconstruct_as_well(tmp_path
 
 
 def test_too_many_components_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no 300 components are in 500 images of 256 pixels"):
+    with pytest.raises(InputError, match="500 images of 256 pixels have fewer than 300 components"):
         trained(tmp_path, "pca", latents=300, samples=500)

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from unweave.errors import Unavailable
 from unweave.training.log import Log, read_log
 
 
@@ -20,3 +23,28 @@ def test_lines_from_before_a_stop_are_taken_back(tmp_path: Path) -> None:
 
 def test_no_log_has_no_lines(tmp_path: Path) -> None:
     assert read_log(tmp_path / "none") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"step": 2, "lo\xffss": 1.0}',
+        b'{"step": 2, "loss": 1' + b"0" * 400 + b"}",
+        b'{"step": 2, "loss": ' + b"1" * 5000 + b"}",
+        b'{"step": 1' + b"0" * 400 + b"}",
+        b'{"step": 2, "loss": true}',
+        b'{"step": 2, "loss": "1"}',
+        b'{"loss": 1.0}',
+        b"[" * 200_000,
+        b"3",
+    ],
+    ids=range(9),
+)
+def test_a_log_ends_at_a_damaged_line(line: bytes, tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(b'{"step": 1, "loss": 0.5}\n' + line + b'\n{"step": 3, "loss": 0.5}\n')
+    assert read_log(tmp_path / "log") == [{"step": 1, "loss": 0.5}]
+
+
+def test_an_unreadable_log_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match=r"cannot read .*: Is a directory"):
+        read_log(tmp_path)

@@ -3,10 +3,16 @@ from __future__ import annotations
 import torch
 
 from tests.training.small import SMALL, bars
+from unweave.training.building import build_model
 from unweave.training.configuration import configure
 from unweave.training.objective import Objective
-from unweave.training.optimisers import adversary_optimisers, main_optimiser
-from unweave.training.run import build_model
+from unweave.training.optimisers import (
+    adversary_optimisers,
+    clip_gradients,
+    main_optimiser,
+    set_learning_rate,
+    split_by_decay,
+)
 
 
 def test_decay_is_for_kernels_and_matrices_alone() -> None:
@@ -27,4 +33,28 @@ def test_an_adversary_has_the_optimiser_that_its_term_says() -> None:
     (optimiser,) = adversary_optimisers(objective, configuration)
     assert optimiser.defaults["lr"] == 1e-4
     assert optimiser.defaults["betas"] == (0.5, 0.9)
-    assert adversary_optimisers(Objective(objective.model, configure("vae", bars(), SMALL)[0]), configuration) == []
+    vae, _ = configure("vae", bars(), SMALL)
+    assert adversary_optimisers(Objective(build_model(vae), vae), vae) == []
+
+
+def test_the_learning_rate_follows_its_schedule() -> None:
+    configuration, _ = configure("vae", bars(), {**SMALL, "lr": 1.0, "lr.schedule": "linear", "lr.over": 10})
+    settings = configuration.optimiser
+    optimiser = main_optimiser(build_model(configuration), settings)
+    rates = []
+    for step in (0, 5, 10, 11):
+        set_learning_rate(optimiser, settings, step, 12)
+        rates.append({group["lr"] for group in optimiser.param_groups})
+    assert rates == [{0.0}, {0.5}, {1.0}, {1.0}]
+
+
+def test_gradients_are_clipped_entry_by_entry_everywhere_or_where_they_decay() -> None:
+    for clipped in ("all", "decayed"):
+        configuration, _ = configure("qlae", bars(), {**SMALL, "optimiser.clipped": clipped})
+        model = build_model(configuration)
+        for parameter in model.parameters():
+            parameter.grad = torch.full_like(parameter, 5.0)
+        clip_gradients(model, configuration.optimiser)
+        decayed, others = split_by_decay(model)
+        assert {float(p.grad.max()) for p in decayed if p.grad is not None} == {1.0}
+        assert {float(p.grad.max()) for p in others if p.grad is not None} == {1.0 if clipped == "all" else 5.0}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from unweave.errors import Unavailable
-from unweave.training.writing import write_text, written_whole
+from unweave.training.writing import atomic_write, remove_leftovers, write_text
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -13,7 +13,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     write_text(path, "old")
 
     def fail_on_the_way() -> None:
-        with written_whole(path) as aside:
+        with atomic_write(path) as aside:
             aside.write_text("ne")
             raise RuntimeError
 
@@ -34,3 +34,10 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         write_text(tmp_path / "file", "new")
     assert (tmp_path / "file").read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    for name in (".checkpoint.safetensors.1.partial", ".tmpabc", "log.jsonl"):
+        (tmp_path / name).write_text("half")
+    remove_leftovers(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["log.jsonl"]

@@ -1,48 +1,56 @@
-"""The command line: every command calls what a notebook would call."""
+"""The command line: every command calls the functions that a notebook would call."""
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
-from typing import Annotated
 
-import typer
-
-import unweave
-from unweave.cli.data import data_app
-from unweave.cli.metrics import metrics_app, score
-from unweave.cli.options import console
-from unweave.cli.recipes import recipes_app
-from unweave.cli.runs import runs_app
-from unweave.cli.train import train
-from unweave.errors import Diverged, InputError, MissingExtra, Unavailable
-
-app = typer.Typer(
-    help="Learn, measure and show the factors of variation in data.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.add_typer(data_app, name="data")
-app.add_typer(recipes_app, name="recipes")
-app.command()(train)
-app.add_typer(runs_app, name="runs")
-app.command()(score)
-app.add_typer(metrics_app, name="metrics")
+OUTPUT_ERRORS = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EPIPE)  # of writing to a full, broken or closed stream
 
 
 def main() -> None:
-    """Run the command line; what the user can mend is one sentence and exit code 2, a run that diverged code 1."""
+    """Run the command line.
+
+    Errors that the user can fix are one sentence and exit code 2; a run that diverged exits with code 1, Ctrl-C with
+    130. A closed pipe, as in ``unweave runs list | head``, and a closed standard output end quietly.
+    """
+    _open_closed_streams()
+    try:
+        from unweave.cli.app import app  # inside, so that Ctrl-C during imports is handled too
+        from unweave.errors import Diverged, InputError, MissingExtra, Unavailable
+    except KeyboardInterrupt:
+        sys.exit(130)
     try:
         app()
+        sys.stdout.flush()
     except (InputError, Unavailable, MissingExtra, Diverged) as error:
         print(f"unweave: {error}", file=sys.stderr)  # noqa: T201
         sys.exit(1 if isinstance(error, Diverged) else 2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        _silence(sys.stdout.fileno())
+        sys.exit(141)
+    except OSError as error:
+        if error.filename is None and error.errno in OUTPUT_ERRORS:  # for example, the output goes to a full disk
+            print(f"unweave: cannot write the output: {error.strerror or error}.", file=sys.stderr)  # noqa: T201
+            _silence(sys.stdout.fileno())
+        else:
+            print(f"unweave: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(2)
 
 
-@app.callback(invoke_without_command=True)
-def root(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
-    """Learn, measure and show the factors of variation in data."""
-    if version:
-        console.print(unweave.__version__)
-        raise typer.Exit
+def _open_closed_streams() -> None:
+    """Replace streams that the caller has closed, which Python sets to None, by the null device.
+
+    In this order each one also takes the descriptor that was closed, so that no other file gets it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
+def _silence(descriptor: int) -> None:
+    """Redirect a broken stream, so that Python does not fail again when it flushes it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

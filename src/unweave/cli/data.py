@@ -1,61 +1,93 @@
-"""``unweave data``: list, show, fetch, distances."""
+"""``unweave data``: list, show, fetch, distances. Only ``list`` must run without importing torch."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import torch
 import typer
 from rich.table import Table
 
-from unweave.cli.options import Out, Seed, console, parse, save
-from unweave.data import SETS, Card, data_folder, fetch_set, load, options_of, set_named
-from unweave.data import distances as perceived
-from unweave.data.dsprites import DSprites
-from unweave.figures import draw_contact_sheet, draw_distance_matrices, make_sheet
+from unweave.cli.distances import distances_as_json, print_distances
+from unweave.cli.listings import listing
+from unweave.cli.options import Json, Out, Seed, check_picture, console, parse, print_json, save
+from unweave.data.folder import data_folder
+from unweave.errors import InputError
+
+if TYPE_CHECKING:
+    from unweave.data import FactorData
+    from unweave.factors import FactorSpace
 
 data_app = typer.Typer(
-    help="Data sets: list, show, fetch, and measure their perceived distances.",
+    help="Data sets: list, show and fetch them, and measure perceived distances.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A data set's name, or the path of your own images.")]
-Settings = Annotated[list[str] | None, typer.Option("--set", help="An option of the set, KEY=VALUE; can be repeated.")]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="The name of a data set, module:name, or the path of your own images.")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="An option of the data set, KEY=VALUE; can be repeated.")
+]
 
 
 @data_app.command("list")
-def list_sets() -> None:
-    """List every data set: where it comes from, its factors and its images."""
+def list_sets(as_json: Json = False) -> None:
+    """List all data sets with their origin, image shape and factors."""
+    rows = [{**row, "available": _available(row)} for row in listing("data")]
+    if as_json:
+        print_json(rows)
+        return
     table = Table("name", "origin", "image", "factors", box=None, pad_edge=False)
-    for name, data in SETS.items():
-        factors = str(data.card.space) if data.card.space else "unknown"
-        table.add_row(name, _origin(name, data.card), "×".join(map(str, data.card.shape)), factors)
+    for row in rows:
+        factors = " · ".join(f"{factor['name']} {factor['size']}" for factor in row["factors"] or ())
+        table.add_row(row["name"], _origin(row), "×".join(map(str, row["shape"])), factors or "unknown")
     console.print(table)
-    console.print(f"\nFiles and drawn grids are kept under {data_folder()}.", soft_wrap=True)
+    console.print(f"\nFiles and drawn grids are stored in {data_folder()}.", soft_wrap=True)
 
 
 @data_app.command()
-def show(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None) -> None:
-    """Describe a data set and write a contact sheet: random images and one traversal a factor."""
+def show(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None, as_json: Json = False) -> None:
+    """Describe a data set and write a contact sheet: random images and one traversal per factor.
+
+    With --json, print the description and write no picture.
+    """
+    from unweave.data import load
+
+    if as_json and out is not None:
+        raise InputError("--json writes no picture and cannot be combined with --out.")
     options = parse(settings)
-    if name in SETS:
-        _describe(name, SETS[name].card)  # also where its files are not here, and what follows fails
+    row = next((row for row in listing("data") if row["name"] == name), None)
+    if as_json:
+        print_json(_as_json(name, row, options))
+        return
+    if out is not None:
+        check_picture(out)
+    if row is not None:
+        _describe(row)  # before loading, which fails if the files are missing
     data = load(name, **options)
     console.print(repr(data), soft_wrap=True)
+    path = out or Path(f"{data.name}.png")
+    check_picture(path)
+    import torch
+
+    from unweave.figures import draw_contact_sheet, make_sheet
+
     sheet = make_sheet(data, torch.Generator().manual_seed(seed))
-    save(draw_contact_sheet(sheet), out or Path(f"{_stem(name)}.png"))
+    save(draw_contact_sheet(sheet), path)
 
 
 @data_app.command()
-def fetch(name: Annotated[str, typer.Argument(metavar="NAME", help="A data set's name.")]) -> None:
-    """Download a data set's published files, verify them, and convert them for fast reading."""
+def fetch(name: Annotated[str, typer.Argument(metavar="NAME", help="The name of a data set.")]) -> None:
+    """Download the published files of a data set, verify them, and convert them for fast reading."""
+    from unweave.data import fetch_set, load, set_named
+
     if not set_named(name).card.files:
         console.print(f"{name} is drawn here and needs no file.")
         return
     for file, path in zip(set_named(name).card.files, fetch_set(name), strict=True):
-        what = "verified" if file.checksum or file.size else "fetched, without a published checksum to compare:"
+        what = "verified" if file.checksum or file.size else "fetched (there is no published checksum to compare with)"
         console.print(f"{what} {path}", soft_wrap=True)
     console.print(f"ready: {load(name)!r}", soft_wrap=True)
 
@@ -64,64 +96,120 @@ def fetch(name: Annotated[str, typer.Argument(metavar="NAME", help="A data set's
 def distances(
     name: Name,
     loss: Annotated[str, typer.Option(help="mse, bce, blurred_mse, or blurred_mse:RADIUS.")] = "mse",
-    pairs: Annotated[int, typer.Option(help="Pairs a factor in the table.")] = 50_000,
-    traversals: Annotated[int, typer.Option(help="Traversals a factor in the picture.")] = 50,
+    pairs: Annotated[int, typer.Option(min=2, help="Number of pairs per factor in the table.")] = 50_000,
+    traversals: Annotated[int, typer.Option(min=1, help="Number of traversals per factor in the picture.")] = 50,
     out: Out = None,
     seed: Seed = 0,
     settings: Settings = None,
+    as_json: Json = False,
 ) -> None:
-    """Print how far each factor's steps are perceived to go, and write the distance matrices' picture."""
+    """Print the perceived distance of a change in each factor, and draw the distance matrices.
+
+    With --json, print the table and the constants for standardisation, and write a picture only if --out is given.
+    """
+    import torch
+
+    from unweave.data import distances as perceived
+    from unweave.data import load
+    from unweave.figures import draw_distance_matrices
+
     distance = perceived.distance_named(loss)
+    if out is not None:
+        check_picture(out)
     data = load(name, **parse(settings))
+    path = out if as_json else out or Path(f"{data.name}-distances.png")
+    if path is not None:
+        check_picture(path)
     generator = torch.Generator().manual_seed(seed)
     rows = perceived.factor_importance(data, generator, pairs=pairs, distance=distance)
     matrices = perceived.distance_matrices(data, generator, traversals=traversals, distance=distance)
-    verdicts = {entry.factor: entry.verdict for entry in matrices}
-    table = Table("factor", "mean", "std", "correlation with ground truth", box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(row.factor, f"{row.mean:.4f}", f"{row.std:.4f}", verdicts.get(row.factor, ""))
-    console.print(f"Perceived distance ({loss}) of {data.name}, {pairs:,} pairs a row", soft_wrap=True)
-    console.print(table)
     statistics = perceived.channel_statistics(data, generator)
-    constants = Table("channel", "mean", "std", box=None, pad_edge=False)
-    for channel, (mean, std) in enumerate(zip(statistics.mean, statistics.std, strict=True)):
-        constants.add_row(str(channel), f"{mean:.6f}", f"{std:.6f}")
-    sampled = "all" if statistics.exact else "sampled"
-    console.print(f"\nStandardisation, {statistics.images:,} images ({sampled})")
-    console.print(constants)
-    title = f"{data.name}, {loss}, mean of {traversals} traversals"
-    save(draw_distance_matrices(matrices, title=title), out or Path(f"{_stem(name)}-distances.png"))
+    if as_json:
+        about = {"data": data.name, "loss": loss, "pairs": pairs, "traversals": traversals}
+        print_json({**about, **distances_as_json(rows, matrices, statistics)})
+    else:
+        console.print(f"Perceived distance ({loss}) of {data.name}, {pairs:,} pairs per row", soft_wrap=True)
+        print_distances(rows, matrices, statistics)
+    if path is not None:
+        title = f"{data.name}, {loss}, mean of {traversals} traversals"
+        save(draw_distance_matrices(matrices, title=title), path, report=not as_json)
 
 
-def _origin(name: str, card: Card) -> str:
-    if not card.files:
-        return "drawn"
-    folder = data_folder(card.files_of or name)
-    here = all((folder / file.name).exists() for file in card.files) or any(folder.glob("*.npy"))
-    if name == DSprites.name:
-        return "drawn, or file"
-    return "file, here" if here else "file, not here"
+def data_rows() -> list[dict[str, Any]]:
+    """Return one row per data set, from the classes; stored by :mod:`unweave.cli.listings`."""
+    from unweave.data import SETS, options_of
+
+    return [
+        {
+            "name": name,
+            "title": data.card.title,
+            "factors": _factors(data.card.space),
+            "images": data.card.space.size if data.card.space else None,
+            "shape": list(data.card.shape),
+            "licence": data.card.licence,
+            "citation": data.card.citation,
+            "home": data.card.home,
+            "drawn": not data.card.files or name == "dsprites",
+            "files": [{"name": file.name, "about": str(file)} for file in data.card.files],
+            "folder": data.card.files_of or name,
+            "options": options_of(data),
+        }
+        for name, data in SETS.items()
+    ]
 
 
-def _describe(name: str, card: Card) -> None:
+def _factors(space: FactorSpace | None) -> list[dict[str, Any]] | None:
+    if space is None:
+        return None
+    rows = zip(space.names, space.sizes, space.kinds, strict=True)
+    return [{"name": name, "size": size, "kind": kind} for name, size, kind in rows]
+
+
+def _available(row: dict[str, Any]) -> bool:
+    """Whether a data set can be loaded without a download."""
+    folder = data_folder(row["folder"])
+    files = all((folder / file["name"]).exists() for file in row["files"])
+    return row["drawn"] or files or any(folder.glob("*.npy"))
+
+
+def _origin(row: dict[str, Any]) -> str:
+    if row["drawn"]:
+        return "drawn, or file" if row["files"] else "drawn"
+    return "file, available" if row["available"] else "file, to be fetched"
+
+
+def _describe(row: dict[str, Any]) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    table.add_row(name, card.title)
-    if card.space:
-        names, sizes, kinds = card.space.names, card.space.sizes, card.space.kinds
-        factors = (f"{name} {size} ({kind})" for name, size, kind in zip(names, sizes, kinds, strict=True))
+    table.add_row(row["name"], row["title"])
+    if row["factors"]:
+        factors = (f"{factor['name']} {factor['size']} ({factor['kind']})" for factor in row["factors"])
         table.add_row("factors", ", ".join(factors))
-        table.add_row("images", f"{card.space.size:,} of {'×'.join(map(str, card.shape))}")
-    table.add_row("licence", card.licence)
-    table.add_row("cite", card.citation)
-    table.add_row("from", card.home)
-    for file in card.files:
-        table.add_row("file", str(file))
-    options = options_of(SETS[name].__init__)
-    table.add_row("options", ", ".join(f"{key}={value!r}" for key, value in options.items()))
+        table.add_row("images", f"{row['images']:,} of {'×'.join(map(str, row['shape']))}")
+    table.add_row("licence", row["licence"])
+    table.add_row("cite", row["citation"])
+    table.add_row("from", row["home"])
+    for file in row["files"]:
+        table.add_row("file", file["about"])
+    table.add_row("options", ", ".join(f"{key}={value!r}" for key, value in row["options"].items()))
     console.print(table)
 
 
-def _stem(name: str) -> str:
-    return name if name in SETS else Path(name).resolve().stem
+def _as_json(name: str, row: dict[str, Any] | None, options: dict[str, Any]) -> dict[str, Any]:
+    """Describe a data set; a named one is not opened, so that this works without its files."""
+    from unweave.data import identity_of, load
+
+    if row is not None:
+        identity = identity_of(name, **options)
+        return {**row, "available": _available(row), "identity": identity.canonical()}
+    data: FactorData = load(name, **options)
+    return {
+        "name": data.name,
+        "factors": _factors(data.space) if data.has_factors else None,
+        "images": data.num_images,
+        "shape": list(data.shape),
+        "identity": data.identity.canonical(),
+        "source": data.identity.source,
+        "notes": list(data.notes),
+    }

@@ -1,80 +1,184 @@
-"""``unweave runs``: list, show, rm."""
+"""``unweave runs``: list, show, label, extend, pictures, rm."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from unweave.cli.options import console
+from unweave.cli.differing import differing
+from unweave.cli.options import (
+    Json,
+    Quiet,
+    RunName,
+    Store,
+    Verbose,
+    check_writable,
+    console,
+    parse_folder,
+    print_json,
+)
+from unweave.cli.run_rows import DAMAGED, row_of, scores_of
 from unweave.errors import InputError, Unavailable
-from unweave.training import State, find_run, read_configuration, read_state, remove_run, runs_in, store_folder
+from unweave.plain_json import to_plain
 from unweave.training.log import read_log
-from unweave.training.store import LOG, is_held
+from unweave.training.store import LOG, STATES, existing_store, find_run, remove_run, runs_in, write_label
 
-runs_app = typer.Typer(help="Runs of the store: list, show, remove.", no_args_is_help=True, rich_markup_mode=None)
-
-Store = Annotated[Path | None, typer.Option(help="The folder of runs.", show_default="UNWEAVE_STORE or ./runs")]
-RunName = Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, its name, or the name's first digits.")]
+runs_app = typer.Typer(
+    help="Runs of a store: list, show, label, extend, draw, remove.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @runs_app.command("list")
-def list_runs(store: Store = None) -> None:
-    """List the runs of a store, the oldest first."""
-    folder = store_folder(store)
-    table = Table("run", "recipe", "data", "seed", "step", "status", "PSNR", "steps/s", box=None, pad_edge=False)
-    for run in runs_in(folder):
-        try:
-            configuration, state = read_configuration(run), read_state(run)
-        except (Unavailable, InputError) as error:
-            table.add_row(run.name, str(error))
+def list_runs(
+    store: Store = None,
+    recipe: Annotated[str | None, typer.Option(help="Only runs of this recipe.")] = None,
+    data: Annotated[str | None, typer.Option(help="Only runs on this data set.")] = None,
+    state: Annotated[
+        str | None, typer.Option(help=f"Only runs in this state: {', '.join((*STATES, DAMAGED))}.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the runs of a store, oldest first, with the settings in which they differ."""
+    if state is not None and state not in (*STATES, DAMAGED):
+        raise InputError(f"unknown state {state!r}: expected one of {', '.join((*STATES, DAMAGED))}.")
+    folder = existing_store(store)
+    found = [row_of(run) for run in runs_in(folder)]
+    wanted = {"recipe": recipe, "data": data, "state": state}
+    rows = [row for row in found if all(value is None or row[key] == value for key, value in wanted.items())]
+    if as_json:
+        print_json([{key: value for key, value in row.items() if key not in ("fields", "traceback")} for row in rows])
+    elif found and not rows:
+        console.print(f"no run matches; the store {folder} has {_count(found)}.", soft_wrap=True)
+    else:
+        console.print(_table(rows))
+        console.print(f"\n{_count(rows)} in the store {folder}.", soft_wrap=True)
+
+
+def _count(rows: list[Any]) -> str:
+    return f"{len(rows)} run{'' if len(rows) == 1 else 's'}"
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    table = Table("run", "recipe", "data", "seed", "step", "state", "PSNR", "steps/s", box=None, pad_edge=False)
+    table.add_column("differs in", overflow="fold")
+    differences = iter(differing([row["fields"] for row in rows if not row["problem"]]))
+    for row in rows:
+        name = f"{row['run']} {row['label']}".strip()
+        if row["problem"]:
+            table.add_row(name, row["recipe"] or "?", "?", "", "", row["state"], "", "", row["problem"])
             continue
-        step = f"{state.step if state else 0:,} of {configuration.steps:,}"
-        speed = f"{state.step / state.seconds:.1f}" if state and state.seconds and not configuration.linear else ""
-        table.add_row(
-            run.name,
-            configuration.recipe,
-            configuration.data.name,
-            str(configuration.seed),
-            "" if configuration.linear else step,
-            _status(run, state),
-            f"{state.psnr:.1f}" if state and state.psnr is not None else "",
-            speed,
-        )
-    console.print(table)
-    console.print(f"\nThe store is {folder}.", soft_wrap=True)
+        step = "" if row["fields"].get("linear") else f"{row['step']:,} of {row['steps']:,}"
+        psnr, speed = (f"{row[key]:.1f}" if row[key] is not None else "" for key in ("psnr", "steps_per_second"))
+        settings = _pairs(next(differences))
+        table.add_row(name, row["recipe"], row["data"], str(row["seed"]), step, row["state"], psnr, speed, settings)
+    return table
 
 
-def _status(run: Path, state: State | None) -> str:
-    if state is None:
-        return "not started"
-    return "stopped" if state.status == "running" and not is_held(run) else state.status
+def _pairs(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in settings.items())
 
 
 @runs_app.command("show")
-def show_run(run: RunName, store: Store = None) -> None:
-    """Show a run: its configuration, how far it has come, and the last values of its terms."""
-    folder = find_run(run, store_folder(store))
-    configuration, state = read_configuration(folder), read_state(folder)
-    console.print_json(json.dumps(configuration.model_dump(mode="json")))
-    for name, value in vars(state).items() if state else ():
-        console.print(f"{name:8} {value}", highlight=False)
-    lines = [line for line in read_log(folder / LOG) if "loss" in line]
-    if lines:
-        console.print("  ".join(f"{name} {value:.5g}" for name, value in lines[-1].items()), soft_wrap=True)
+def show_run(run: RunName, store: Store = None, as_json: Json = False) -> None:
+    """Show a run: its state, its configuration, the last values of its terms, and its scores."""
+    folder = find_run(run, existing_store(store))
+    row = row_of(folder)
+    configuration, traceback = row.pop("fields"), row.pop("traceback")
+    scores, damage = scores_of(folder)
+    try:
+        last = next((line for line in reversed(read_log(folder / LOG)) if "loss" in line), None)
+    except Unavailable as error:
+        last, damage = None, f"{error} {damage}".strip()
+    row["problem"] = f"{row['problem']} {damage}".strip()
+    if as_json:
+        files = {"folder": str(folder), "log": last, "scores": scores, "traceback": traceback}
+        print_json({**row, **files, "configuration": configuration})
+        return
+    console.print_json(data=to_plain(configuration))
+    for name, value in row.items():
+        if value not in (None, "", "?"):
+            console.print(f"{name:17} {value}", highlight=False, soft_wrap=True)
+    if last:
+        console.print("  ".join(f"{name} {value:.5g}" for name, value in last.items()), soft_wrap=True)
+    if scores:
+        table = Table("score", "value", "samples", "seed", "step", "settings", box=None, pad_edge=False)
+        for score in scores:
+            measured = (str(score[key]) for key in ("samples", "seed", "step"))
+            table.add_row(score["score"], f"{score['value']:.4f}", *measured, _pairs(score["settings"] or {}))
+        console.print(table)
+    if traceback:
+        console.print(f"\n{traceback}", highlight=False, soft_wrap=True)
     console.print(str(folder), soft_wrap=True)
+
+
+@runs_app.command("label")
+def label_run(
+    run: RunName,
+    label: Annotated[str, typer.Argument(help='The label; "" removes it.')],
+    store: Store = None,
+) -> None:
+    """Label a run; the label can then be used in place of its name."""
+    folder = find_run(run, existing_store(store))
+    write_label(folder, label)
+    console.print(
+        f"{folder.name} {f'is now labelled {label.strip()}' if label else 'no longer has a label'}", soft_wrap=True
+    )
+
+
+@runs_app.command("extend")
+def extend_run(
+    run: RunName,
+    steps: Annotated[int, typer.Option(help="The new total number of steps.")],
+    store: Store = None,
+    threads: Annotated[int | None, typer.Option(help="Number of CPU threads.", show_default="torch's")] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Continue a finished run to more steps; the result is a new run."""
+    from unweave.training import extend, open_run
+
+    longer = extend(open_run(find_run(run, existing_store(store))), steps, threads=threads)
+    console.print(f"{longer.outcome}: {longer!r}\n{longer.folder}", soft_wrap=True)
+
+
+@runs_app.command("pictures")
+def draw_run(
+    run: RunName,
+    out: Annotated[Path, typer.Option(help="The folder to write to.", parser=parse_folder, metavar="FOLDER")] = Path(
+        "pictures"
+    ),
+    store: Store = None,
+) -> None:
+    """Draw reconstructions and traversals of a run."""
+    from unweave.cli.pictures import draw_pictures
+    from unweave.training import open_run
+
+    check_writable("--out", out)
+    opened = open_run(find_run(run, existing_store(store)))
+    draw_pictures(opened, opened.data(), out)
 
 
 @runs_app.command("rm")
 def remove(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN…", help="Folders, names, or their first digits.")],
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN…", help="Names, first digits, labels, or paths of folders.")
+    ],
     store: Store = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Remove runs and all that they hold."""
-    folders = dict.fromkeys(find_run(run, store_folder(store)) for run in runs)
-    for folder in folders:  # all are found before one is removed
-        remove_run(folder)
-        console.print(f"removed {folder}", soft_wrap=True)
+    """Remove runs with everything in their folders."""
+    folder = existing_store(store)
+    folders = list(dict.fromkeys(find_run(run, folder) for run in runs))  # find all of them before removing any
+    if not yes:
+        for found in folders:
+            console.print(str(found), soft_wrap=True)
+        if not typer.confirm(f"Remove {len(folders)} run{'' if len(folders) == 1 else 's'}?"):
+            console.print("nothing was removed.")
+            raise typer.Exit(1)
+    for found in folders:
+        remove_run(found)
+        console.print(f"removed {found}", soft_wrap=True)

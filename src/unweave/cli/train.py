@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from unweave.cli.metrics import print_scores
-from unweave.cli.options import console, parse, save
-from unweave.cli.runs import Store
-from unweave.data import load
-from unweave.errors import InputError, unknown
-from unweave.figures import draw_reconstructions, draw_traversals, make_reconstructions, make_traversals
-from unweave.metrics import METRICS, score
-from unweave.recipes import parameters_of
-from unweave.training import configure, fit, store_folder
-from unweave.training.streams import stream
+from unweave.cli.options import Quiet, Store, Verbose, check_writable, console, parse, parse_folder
+from unweave.errors import InputError
+
+Metric = Annotated[list[str] | None, typer.Option("--metric", help="Score with this metric; can be repeated.")]
 
 
 def train(
-    recipe: Annotated[str, typer.Argument(metavar="RECIPE", help="A recipe: unweave recipes list.")],
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A data set's name, or the path of your own images.")],
-    steps: Annotated[int | None, typer.Option(help="Steps.", show_default="as published")] = None,
-    batch: Annotated[int | None, typer.Option(help="Images a step.", show_default="as published")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    recipe: Annotated[
+        str, typer.Argument(metavar="RECIPE", help="A recipe, see `unweave recipes list`, or module:name.")
+    ],
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="A data set's name, module:name, or the path of your own images.")
+    ],
+    steps: Annotated[int | None, typer.Option(help="Number of steps.", show_default="as published")] = None,
+    batch: Annotated[int | None, typer.Option(help="Images per step.", show_default="as published")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed.", show_default="0")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate.", show_default="as published")] = None,
-    net: Annotated[str | None, typer.Option(help="A net, or module:function.", show_default="the recipe's")] = None,
-    latent: Annotated[str | None, typer.Option(help="Another latent.", show_default="the recipe's")] = None,
+    net: Annotated[str | None, typer.Option(help="A net, or module:name.", show_default="the recipe's")] = None,
+    latent: Annotated[str | None, typer.Option(help="A latent, or module:name.", show_default="the recipe's")] = None,
     terms: Annotated[
-        list[str] | None, typer.Option("--term", help="A term's weight, NAME=WEIGHT; 0 leaves it out; can be repeated.")
+        list[str] | None,
+        typer.Option("--term", help="Add a term or change its weight, NAME=WEIGHT; 0 removes it; can be repeated."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -41,67 +39,107 @@ def train(
         ),
     ] = None,
     store: Store = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    devices: Annotated[int, typer.Option(help="How many of them.")] = 1,
-    precision: Annotated[str, typer.Option(help="32-true or bf16-mixed.")] = "32-true",
-    threads: Annotated[int | None, typer.Option(help="CPU threads.", show_default="torch's")] = None,
+    label: Annotated[str, typer.Option(help="A label for the run.")] = "",
+    device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", show_default="auto")] = None,
+    devices: Annotated[int | None, typer.Option(help="Number of devices.", show_default="1")] = None,
+    precision: Annotated[str | None, typer.Option(help="32-true or bf16-mixed.", show_default="32-true")] = None,
+    threads: Annotated[int | None, typer.Option(help="Number of CPU threads.", show_default="torch's")] = None,
     checkpoint_steps: Annotated[int | None, typer.Option(help="Steps between checkpoints.")] = None,
-    checkpoint_seconds: Annotated[float, typer.Option(help="Seconds between checkpoints; 0 for none.")] = 60.0,
-    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Write TensorBoard events too.")] = False,
-    scored: Annotated[bool, typer.Option("--score", help="Score the run with every metric that fits.")] = False,
-    metrics: Annotated[list[str] | None, typer.Option("--metric", help="Score with this one; can be repeated.")] = None,
-    pictures: Annotated[Path | None, typer.Option(help="A folder for reconstructions and traversals.")] = None,
+    checkpoint_seconds: Annotated[
+        float | None, typer.Option(help="Seconds between checkpoints; 0 for none.", show_default="60")
+    ] = None,
+    tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also write TensorBoard events.")] = False,
+    scored: Annotated[bool, typer.Option("--score", help="Score the run with every metric that applies.")] = False,
+    metrics: Metric = None,
+    pictures: Annotated[
+        Path | None,
+        typer.Option(help="A folder for reconstructions and traversals.", parser=parse_folder, metavar="FOLDER"),
+    ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
-    """Train a recipe on a data set. A run that was stopped goes on; one that is finished is only opened."""
-    parameters_of(recipe)  # an unknown recipe is told before data is drawn
+    """Train a recipe on a data set. A stopped run is continued, a finished run is opened."""
+    from unweave.data import load
+    from unweave.recipes import parameters_of
+    from unweave.training import configure, fit
+    from unweave.training.loop import is_first_process
+    from unweave.training.store import check_label, store_folder
+
+    folder = store_folder(store)
+    parameters_of(recipe)  # raises for an unknown recipe, before data is drawn
     given = parse(settings)
     options = {key.removeprefix("data."): given.pop(key) for key in list(given) if key.startswith("data.")}
-    for metric in metrics or ():
-        if metric not in METRICS:
-            raise unknown("metric", metric, METRICS)
-    if pictures is not None and pictures.exists() and not pictures.is_dir():
-        raise InputError(f"--pictures takes a folder, and {pictures} is a file.")
+    flags: dict[str, Any] = {
+        "steps": steps,
+        "batch": batch,
+        "seed": seed,
+        "lr": lr,
+        "net": net,
+        "latent": latent,
+        "terms": _weights(terms) or None,
+        "device": device,
+        "devices": devices,
+        "precision": precision,
+        "threads": threads,
+        "checkpoint_steps": checkpoint_steps,
+        "checkpoint_seconds": checkpoint_seconds,
+        "tensorboard": tensorboard or None,
+    }
+    flags = {key: value for key, value in flags.items() if value is not None}
+    for key in flags.keys() & given.keys():
+        raise InputError(f"{key} is given twice, by --{key.replace('_', '-')} and by --set {key}=…: give it once.")
+    if pictures is not None:
+        check_writable("--pictures", pictures)
     images = load(data, **options)
-    for metric in metrics or ():
-        if METRICS[metric].needs in ("labels", "intervention"):
-            images.space  # noqa: B018  says so, where the factors are not known
+    for note in images.notes:
+        console.print(note, soft_wrap=True)
+    configuration, execution = configure(recipe, images, flags | given)
+    label = check_label(label, folder, configuration.name)
+    if scored or metrics:
+        _check_metrics(configuration, images, metrics)
+    try:
+        run = fit(configuration, execution, images, folder)
+    except KeyboardInterrupt:
+        if configuration.linear is None:
+            console.print("stopped; the same command continues from here.")
+        raise
+    if not is_first_process():
+        return
+    if label:
+        run.label = label
+    _report(run)
+    if pictures is not None:
+        from unweave.cli.pictures import draw_pictures
+
+        draw_pictures(run, images, pictures)
+    if scored or metrics:
+        from unweave.cli.score import print_scores
+        from unweave.training import score
+
+        print_scores(score(run, images, metrics=metrics or "all", seed=configuration.seed, workers=threads))
+
+
+def _weights(terms: list[str] | None) -> dict[str, float]:
     weights = parse(terms, "--term")
     for name, weight in weights.items():
         if not isinstance(weight, int | float) or isinstance(weight, bool):
             raise InputError(f"--term takes NAME=WEIGHT with a number, got {name}={weight}.")
-    configuration, execution = configure(
-        recipe,
-        images,
-        {
-            "steps": steps,
-            "batch": batch,
-            "seed": seed,
-            "lr": lr,
-            "net": net,
-            "latent": latent,
-            "terms": weights or None,
-            "device": device,
-            "devices": devices,
-            "precision": precision,
-            "threads": threads,
-            "checkpoint_steps": checkpoint_steps,
-            "checkpoint_seconds": checkpoint_seconds,
-            "tensorboard": tensorboard,
-            **given,
-        },
-    )
-    try:
-        run = fit(configuration, execution, images, store_folder(store))
-    except KeyboardInterrupt:
-        console.print("stopped; the same command goes on from here.")
-        raise
-    if int(os.environ.get("LOCAL_RANK", "0")) > 0:  # of several devices, the first process tells
-        return
-    console.print(repr(run), soft_wrap=True)
-    console.print(f"PSNR {run.state.psnr:.1f} dB; {run.folder}", soft_wrap=True)
-    if pictures is not None:
-        generator = stream(configuration.seed, "pictures")
-        save(draw_reconstructions(make_reconstructions(run, images, generator)), pictures / "reconstructions.png")
-        save(draw_traversals(make_traversals(run, images, generator)), pictures / "traversals.png")
-    if scored or metrics:
-        print_scores(score(run, images, metrics=metrics or "all", settings=run.settings, seed=configuration.seed))
+    return weights
+
+
+def _check_metrics(configuration: Any, images: Any, metrics: list[str] | None) -> None:
+    """Refuse metrics that do not apply to what is about to be trained."""
+    from unweave.metrics import check_metrics
+    from unweave.training.representation import offers_of
+
+    check_metrics(metrics or "all", images, offers=offers_of(configuration.latent))
+
+
+def _report(run: Any) -> None:
+    """Print what happened, where the run is, and a hint if it looks undertrained."""
+    done = {"trained": "trained", "continued": "continued and finished", "opened": "opened, already finished"}
+    console.print(f"{done[run.outcome]}: {run!r}", soft_wrap=True)
+    quality = "" if run.state.psnr is None else f"PSNR {run.state.psnr:.1f} dB; "
+    console.print(f"{quality}{run.folder}", soft_wrap=True)
+    if hint := run.hint:
+        console.print(hint, soft_wrap=True)

@@ -19,15 +19,15 @@ from unweave.factors import Categorical, Cyclic, FactorSpace
 
 
 class Cars3D(Published):
-    """One MATLAB file a car, ``im`` (128, 128, 3, azimuth, elevation), halved to 64 × 64 by default.
+    """Read from one MATLAB file per car, ``im`` (128, 128, 3, azimuth, elevation); resized to 64 × 64 by default.
 
-    Object ids follow the archive's own ``list.txt``, or the files' names; disentanglement_lib's follow the order of a
-    folder listing, which differs between machines.
+    Object ids follow ``list.txt`` in the archive, or else the names of the files; in disentanglement_lib they follow
+    the order of a folder listing, which differs between machines.
     """
 
     name = "cars3d"
     card = Card(
-        title="car models on white from all sides",
+        title="car models on white from all directions",
         space=FactorSpace.of(elevation=4, azimuth=Cyclic(24), object_type=Categorical(183)),
         shape=(3, 64, 64),
         licence="none stated",
@@ -50,7 +50,9 @@ class Cars3D(Published):
             rows = np.arange(self.grid.size).reshape(elevations, azimuths, cars)
             for car, views in _meshes(files[0]):
                 if views.shape[3:] != (azimuths, elevations):
-                    raise Unavailable(f"cars3d: {car} has views {views.shape[3:]}, not {azimuths} by {elevations}.")
+                    raise Unavailable(
+                        f"cars3d: expected {azimuths} by {elevations} views of {car}, found {views.shape[3:]}."
+                    )
                 images = views.transpose(4, 3, 0, 1, 2)  # (elevation, azimuth, H, W, C)
                 out.put(rows[..., order[car]].reshape(-1), images.reshape(-1, *images.shape[2:]))
         except Unavailable:
@@ -60,7 +62,7 @@ class Cars3D(Published):
 
 
 def _car_order(path: Path) -> dict[str, int]:
-    """The object id of each car."""
+    """Return the object id of each car."""
     with tarfile.open(path) as archive:
         members = [member for member in archive if PurePosixPath(member.name).parent.name == "cars"]
         cars = sorted(PurePosixPath(m.name).stem for m in members if m.name.endswith(".mat"))
@@ -73,8 +75,8 @@ def _car_order(path: Path) -> dict[str, int]:
 
 
 def _meshes(path: Path) -> Iterator[tuple[str, NDArray[np.uint8]]]:
-    """Each car's name and its views (H, W, C, azimuth, elevation), in the order of the archive."""
-    from scipy.io import loadmat  # slow to import, and for this file only
+    """Yield the name of each car and its views (H, W, C, azimuth, elevation), in the order of the archive."""
+    from scipy.io import loadmat  # slow to import, and needed here only
 
     with tarfile.open(path) as archive:
         for member in archive:

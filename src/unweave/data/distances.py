@@ -1,6 +1,6 @@
-"""Perceived distance: how far apart a reconstruction loss sees two images, beside how far apart their factors are.
+"""Perceived distance: the reconstruction loss between two images, compared with the distance of their factors.
 
-Michlo, Klein and James 2023. Images here are floats in [0, 1], (B, C, H, W); a distance takes two such batches to (B,).
+Michlo, Klein and James 2023. Images here are floats in [0, 1], (B, C, H, W); a distance maps two such batches to (B,).
 """
 
 from __future__ import annotations
@@ -19,44 +19,47 @@ from unweave.errors import InputError, unknown, whole
 from unweave.progress import progress
 
 Distance = Callable[[Tensor, Tensor], Tensor]
-CHUNK = 1 << 22  # pixels, of all channels, that are compared at a time
-EXACT_UP_TO = 1_000_000  # images: a set with more is sampled for its channel statistics
+CHUNK = 1 << 22  # values (pixels times channels) that are compared at a time
+EXACT_UP_TO = 1_000_000  # images; a larger set is sampled for its channel statistics
 
 
 def mse(a: Tensor, b: Tensor) -> Tensor:
-    """Mean squared difference of the pixels, (B,)."""
+    """Return the mean squared difference of the pixels, (B,)."""
     return (a - b).square().flatten(1).mean(1)
 
 
 def bce(a: Tensor, b: Tensor) -> Tensor:
-    """Mean binary cross-entropy of the pixels, (B,): ``a`` the data, ``b`` the reconstruction.
+    """Return the mean binary cross-entropy of the pixels, (B,), of data ``a`` and reconstructions ``b``.
 
-    Where b is exactly 0 or 1, logarithms stop at −100, as in ``torch.nn.functional.binary_cross_entropy``.
+    Logarithms are clamped at −100, as in ``torch.nn.functional.binary_cross_entropy``.
     """
     return F.binary_cross_entropy(b, a, reduction="none").flatten(1).mean(1)
 
 
 def blurred_mse(a: Tensor, b: Tensor, *, radius: int = 31, weight: float | None = None) -> Tensor:
-    """MSE plus ``weight`` times the MSE after a box blur, (B,). Eq. 11; by default α = (2·radius + 1)² (sec. 6.1)."""
+    """Return the MSE plus ``weight`` times the MSE after a box blur, (B,): eq. 11.
+
+    The default weight is α = (2·radius + 1)² (sec. 6.1).
+    """
     alpha = float((2 * radius + 1) ** 2) if weight is None else weight
     return mse(a, b) + alpha * mse(box_blur(a, radius), box_blur(b, radius))
 
 
 def box_blur(images: Tensor, radius: int) -> Tensor:
-    """Mean over a (2·radius + 1)² window around each pixel, zero outside the image.
+    """Average a (2·radius + 1)² window around each pixel; pixels outside the image count as zero.
 
-    Rows and columns are blurred by a banded matrix each: for images of 64 × 64 two small products, many times faster
-    than the Fourier transform of the paper and exact.
+    Rows and columns are each multiplied by a banded matrix. This is exact and, for 64 × 64 images, many times faster
+    than the Fourier transform of the paper.
     """
     if radius < 0:
-        raise InputError(f"the blur's radius must not be negative, got {radius}.")
+        raise InputError(f"the radius of the blur must not be negative, got {radius}.")
     rows, columns = (_band(size, radius).to(images) for size in images.shape[-2:])
     return rows @ images @ columns
 
 
 @cache
 def _band(size: int, radius: int) -> Tensor:
-    with torch.inference_mode(False):  # it is kept, and may next be asked for while gradients are followed
+    with torch.inference_mode(False):  # it is cached, and may be used later with gradients
         steps = torch.arange(size)
         return ((steps[:, None] - steps).abs() <= radius).double() / (2 * radius + 1)
 
@@ -65,26 +68,26 @@ DISTANCES: dict[str, Distance] = {"mse": mse, "bce": bce, "blurred_mse": blurred
 
 
 def distance_named(name: str) -> Distance:
-    """A distance by name; ``blurred_mse:8`` blurs with radius 8."""
+    """Return a distance by name; ``blurred_mse:8`` blurs with radius 8."""
     kind, _, radius = name.partition(":")
     if kind not in DISTANCES or (radius and kind != "blurred_mse"):
         raise unknown("distance", name, DISTANCES)
     if radius and not (radius.isascii() and radius.isdecimal()):
-        raise InputError(f"the blur's radius must be a whole number, got {radius!r}.")
+        raise InputError(f"the radius of the blur must be a whole number, got {radius!r}.")
     return partial(blurred_mse, radius=int(radius)) if radius else DISTANCES[kind]
 
 
 def ground_truth_distance(a: Tensor, b: Tensor) -> Tensor:
-    """ℓ1 distance (…) between points (…, K): steps from one to the other. Eq. 5, which knows no way round a circle."""
+    """Return the ℓ1 distance (…) between points (…, K): eq. 5, in which cyclic factors are not treated as cyclic."""
     return (a - b).abs().sum(-1)
 
 
 def perceived_distance(
     data: FactorData, a: Tensor, b: Tensor, *, distance: Distance = mse, generator: torch.Generator | None = None
 ) -> Tensor:
-    """The distance (n,) between the images of points ``a`` and ``b`` (n, K). Eq. 7."""
+    """Return the distance (n,) between the images of points ``a`` and ``b`` (n, K): eq. 7."""
     if len(a) != len(b):
-        raise InputError(f"there are {len(a)} points on one side and {len(b)} on the other.")
+        raise InputError(f"a and b must have the same number of points, got {len(a)} and {len(b)}.")
     step = _pairs_at_once(data)
     chunks = [
         _measured(distance, _as_float(data.images(one, generator)), _as_float(data.images(other, generator)))
@@ -97,13 +100,13 @@ def _measured(distance: Distance, a: Tensor, b: Tensor) -> Tensor:
     values = distance(a, b)
     if not isinstance(values, Tensor) or values.shape != (len(a),):
         got = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
-        raise InputError(f"a distance must give one number for each of the {len(a)} pairs, (B,), got {got}.")
+        raise InputError(f"a distance must return one number for each of the {len(a)} pairs, (B,), got {got}.")
     return values
 
 
 @dataclass(frozen=True)
 class Importance:
-    """Distances between pairs that differ in one factor, or in any number of them."""
+    """Mean and standard deviation of the distances between pairs that differ in one factor, or in any number."""
 
     factor: str  # "random" for pairs of random points
     mean: float
@@ -113,17 +116,17 @@ class Importance:
 def factor_importance(
     data: FactorData, generator: torch.Generator, *, pairs: int = 50_000, distance: Distance = mse
 ) -> list[Importance]:
-    """How far a step along each factor is perceived to go, greatest first: the order a VAE learns them in (app. A).
+    """Measure the perceived distance of a change in each factor, largest first: the order in which VAEs learn (app. A).
 
-    For each factor, ``pairs`` random points and for each another value of that factor (eq. 12); in the row called
-    "random", pairs of different random points (eq. 13).
+    For each factor, ``pairs`` random points are compared with points that differ in that factor only (eq. 12); the row
+    "random" compares pairs of different random points (eq. 13).
     """
     space = data.space
     pairs = whole("pairs", pairs, at_least=2)
     rows = []
     changeable = [name for name, size in zip(space.names, space.sizes, strict=True) if size > 1]
     if not changeable:
-        raise InputError(f"{data.name} has a single point: there are no pairs to compare.")
+        raise InputError(f"{data.name} has a single point, so there are no pairs to compare.")
     with progress(f"distances of {data.name}", len(changeable) + 1) as advance:
         for name in changeable:
             first = space.sample(pairs, generator)
@@ -149,7 +152,7 @@ def _importance(
 
 @dataclass(frozen=True)
 class Matrices:
-    """Average distances (size, size) between the points of a factor's traversals."""
+    """Average distances (size, size) between the points of the traversals of a factor."""
 
     factor: str
     ground_truth: Tensor
@@ -157,26 +160,26 @@ class Matrices:
 
     @property
     def correlation(self) -> float:
-        """Pearson's, between the two off the diagonal; NaN where one of them is constant, and so orders nothing."""
+        """Pearson correlation of the two off the diagonal; NaN if one of them is constant."""
         off = ~torch.eye(len(self.perceived), dtype=torch.bool)
         both = torch.stack([self.ground_truth[off], self.perceived[off]]).double()
         centred = both - both.mean(1, keepdim=True)
         norms = centred.norm(dim=1)
-        flat = norms <= 1e-6 * both.norm(dim=1)  # single precision's noise around a constant
+        flat = norms <= 1e-6 * both.norm(dim=1)  # constant up to rounding in single precision
         return float("nan") if flat.any() else float((centred[0] @ centred[1]) / (norms[0] * norms[1]))
 
     @property
     def verdict(self) -> str:
-        """The correlation in words, or why there is none."""
+        """The correlation as text, or the reason why there is none."""
         if len(self.perceived) < 3:
-            return "one value" if len(self.perceived) == 1 else "two values"  # nothing that could be out of order
+            return "one value" if len(self.perceived) == 1 else "two values"  # an order needs three
         return "constant" if math.isnan(self.correlation) else f"{self.correlation:.3f}"
 
 
 def distance_matrices(
     data: FactorData, generator: torch.Generator, *, traversals: int = 50, distance: Distance = mse
 ) -> list[Matrices]:
-    """For each factor, the distances along it, averaged over traversals through random points. Eq. 10."""
+    """Return the distances along each factor, averaged over traversals through random points: eq. 10."""
     space = data.space
     traversals = whole("traversals", traversals, at_least=1)
     matrices = []
@@ -187,7 +190,7 @@ def distance_matrices(
             for line in lines:
                 images = _as_float(data.images(line, generator))  # (size, C, H, W)
                 total += torch.stack(list(_rows_of_distances(images, distance)))
-            steps = ground_truth_distance(lines[0][:, None], lines[0])  # the same along every traversal of the factor
+            steps = ground_truth_distance(lines[0][:, None], lines[0])  # the same for every traversal of the factor
             matrices.append(Matrices(name, steps.double(), total / traversals))
             advance(1)
     return matrices
@@ -200,22 +203,22 @@ def _rows_of_distances(images: Tensor, distance: Distance) -> Iterator[Tensor]:
 
 @dataclass(frozen=True)
 class ChannelStatistics:
-    """Constants (C,) that standardise a set's images, from ``images`` of them."""
+    """Constants (C,) that standardise the images of a data set, computed from ``images`` of them."""
 
     mean: Tensor
     std: Tensor
     images: int
-    exact: bool  # whether these were all the images of a set without chance
+    exact: bool  # whether these are all images of a deterministic set
 
 
 def channel_statistics(data: FactorData, generator: torch.Generator) -> ChannelStatistics:
-    """Mean and standard deviation of each channel of images in [0, 1], as in Table A2.
+    """Return the mean and standard deviation of each channel of images in [0, 1], as in Table A2.
 
-    The deviation is the mean over images of each image's own unbiased one. Sets of more than a million images, and
-    those that chance shares in, are sampled.
+    The deviation is the mean over images of the unbiased deviation within each image. Sets of more than a million
+    images and stochastic sets are sampled.
     """
-    exact = data.size <= EXACT_UP_TO and not data.stochastic
-    count = data.size if exact else min(data.size, 100_000)
+    exact = data.num_images <= EXACT_UP_TO and not data.stochastic
+    count = data.num_images if exact else min(data.num_images, 100_000)
     totals = torch.zeros(2, data.shape[0], dtype=torch.float64)
     step, pixels_each = _pairs_at_once(data), data.shape[1] * data.shape[2]
     with progress(f"channel statistics of {data.name}", count) as advance:
@@ -223,7 +226,7 @@ def channel_statistics(data: FactorData, generator: torch.Generator) -> ChannelS
             n = min(step, count - start)
             images = data.rows(torch.arange(start, start + n)) if exact else data.sample(n, generator).images
             pixels = images.flatten(2)  # (B, C, H·W) uint8
-            first = pixels[..., :1].float()  # what is subtracted before squaring, so that no digit is lost
+            first = pixels[..., :1].float()  # subtracted before squaring, to avoid cancellation
             shifted = pixels.float().sub_(first)
             offset, squares = shifted.mean(2).double(), shifted.square_().mean(2).double()  # (B, C)
             totals[0] += (offset + first[..., 0]).sum(0)

@@ -1,15 +1,17 @@
-"""dSprites: a white square, ellipse or heart in every scale, orientation and place (Matthey et al. 2017).
+"""dSprites: a white square, ellipse or heart in every scale, orientation and position (Matthey et al. 2017).
 
-The official images were drawn by a program that was never published. Its geometry, recovered from them, is drawn here;
-of 56,080 genuine images it reproduces 56,072 exactly and the others to one pixel.
+The program that drew the official images was never published. This file draws the geometry recovered from them; of
+56,080 official images it reproduces 56,072 exactly, and the others differ in one pixel.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cache, partial
+import os
+from collections.abc import Mapping
+from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -18,14 +20,15 @@ from torch import Tensor
 
 from unweave.data.arrays import Bytes, kept, npz_rows, npz_shape
 from unweave.data.factor_data import Card, FactorData, check_image_size
-from unweave.data.files import RemoteFile, data_folder, verify
+from unweave.data.files import RemoteFile, verify
+from unweave.data.folder import data_folder
 from unweave.data.polygons import fill, snap
 from unweave.data.resize import resize
 from unweave.errors import Unavailable, extra
 from unweave.factors import Categorical, Cyclic, FactorSpace
 from unweave.progress import progress
 
-CANVAS = 64  # pixels of width and height
+CANVAS = 64  # width and height in pixels
 CHUNK = 8192  # images drawn or read at a time
 SPACE = FactorSpace.of(shape=Categorical(3), scale=6, orientation=Cyclic(40), x=32, y=32)
 NPZ = RemoteFile(
@@ -43,14 +46,14 @@ HDF5 = RemoteFile(
 
 
 class DSprites(FactorData):
-    """All 737,280 sprites, bit-packed on disk: from the official file where it is present, else drawn once.
+    """All 737,280 sprites, stored as bits: read from the official file if it is present, else drawn once.
 
-    Orientation goes once round, both ends included: 0 and 39 are the same image.
+    Orientation is a full turn including both ends, so that 0 and 39 are the same image.
     """
 
     name = "dsprites"
     card = Card(
-        title="white sprites on black: three shapes in every scale, orientation and place",
+        title="white sprites on black: three shapes in every scale, orientation and position",
         space=SPACE,
         shape=(1, CANVAS, CANVAS),
         licence="Apache-2.0",
@@ -62,12 +65,32 @@ class DSprites(FactorData):
     def __init__(self, *, size: int = CANVAS) -> None:
         """``size`` other than 64 resizes each batch."""
         self.shape = (1, check_image_size(self.name, size), size)
+        self.origin = self.state({})
+
+    @classmethod
+    def state(cls, options: Mapping[str, Any]) -> Literal["official", "drawn"]:
+        """Return "official" if the official file, or the array converted from it, is present, else "drawn"."""
+        folder = str(data_folder(DSprites.name))
+        try:
+            return _origin(folder, os.stat(folder).st_mtime_ns)  # noqa: PTH116  a third of the time of Path.stat
+        except OSError:
+            return "drawn"
+
+    def prepare(self) -> None:
+        """Convert the official file or draw the grid, once."""
+        _ = self._bits
+
+    def fingerprint(self) -> str:
+        """Return the origin, because 8 of 56,080 official images differ by a pixel from the drawn ones."""
+        return f"{self.origin}-v{self.version}"
+
+    @cached_property
+    def _bits(self) -> Bytes:
         folder = data_folder(self.name)
         source = next((file for file in (NPZ, HDF5) if (folder / file.name).exists()), NPZ)
-        converted = (folder / "official-bits.npy").exists()
-        self.origin = "official" if converted or (folder / source.name).exists() else "drawn"
         make = _draw_grid if self.origin == "drawn" else partial(_read_official, folder / source.name, source)
-        self._bits = kept(folder / f"{self.origin}-bits.npy", (SPACE.size, CANVAS * CANVAS // 8), make)
+        path = folder / f"{self.origin}-v{self.version}-bits.npy"
+        return kept(path, (SPACE.size, CANVAS * CANVAS // 8), make)
 
     def _read(self, index: Tensor, generator: torch.Generator | None) -> Tensor:
         lit = np.unpackbits(self._bits[index.numpy()], axis=-1)
@@ -75,14 +98,21 @@ class DSprites(FactorData):
         return resize(images, self.shape[-1])
 
 
+@cache
+def _origin(folder: str, changed: int) -> Literal["official", "drawn"]:
+    """Look into the folder; the result is cached until its modification time ``changed`` differs."""
+    files = (f"official-v{DSprites.version}-bits.npy", NPZ.name, HDF5.name)
+    return "official" if any(Path(folder, file).exists() for file in files) else "drawn"
+
+
 def draw_sprites(factors: Tensor) -> Tensor:
-    """The sprites of points ``factors`` (B, 5), drawn: uint8 0 or 1 (B, 64, 64)."""
+    """Draw the sprites of points ``factors`` (B, 5) as uint8 0 or 1 (B, 64, 64)."""
     images = torch.empty(len(factors), CANVAS, CANVAS, dtype=torch.uint8)
     shape, scale, orientation, x, y = factors.unbind(-1)  # (B,)
     h = 9.6 * torch.linspace(0.5, 1, 6, dtype=torch.float64)[scale]
     angle = -torch.linspace(0, 2 * math.pi, 40, dtype=torch.float64)[orientation]
     place = 16 + 32 * torch.linspace(0, 1, 32, dtype=torch.float64)
-    # single precision from here on, like the original's affine map: it decides which way a vertex snaps
+    # single precision from here on, as in the original, because it decides how a vertex is rounded
     cos, sin = (h * angle.cos()).float(), (h * angle.sin()).float()
     cx, cy = place[x].float(), place[y].float()
     for kind, (u, v) in enumerate(_outlines()):
@@ -95,7 +125,7 @@ def draw_sprites(factors: Tensor) -> Tensor:
 
 @cache
 def _outlines() -> tuple[tuple[Tensor, Tensor], ...]:
-    """Vertices (u, v) of the three shapes for h = 1, v down."""
+    """Return the vertices (u, v) of the three shapes for h = 1; v points down."""
     t = torch.arange(100, dtype=torch.float64) * (2 * math.pi / 100)
     ellipse = 1.33 * t.cos(), t.sin() / 1.33
     t = torch.arange(150, dtype=torch.float64) * (2 * math.pi / 150)
@@ -132,7 +162,7 @@ def _read_official(path: Path, file: RemoteFile, bits: Bytes) -> None:
 
 def _check_shape(path: Path, shape: tuple[int, ...], images: int) -> None:
     if shape != (images, CANVAS, CANVAS):
-        raise Unavailable(f"{path} does not hold the {images:,} images of dSprites.")
+        raise Unavailable(f"{path} does not have the {images:,} images of dSprites: delete it and fetch it again.")
 
 
 def _pack(bits: Bytes, rows: slice, images: NDArray[Any]) -> None:

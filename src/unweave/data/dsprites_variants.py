@@ -1,9 +1,12 @@
-"""dSprites in colour, on noise and on a painting: images that chance shares in (Locatello et al. 2019, app. D)."""
+"""dSprites in colour, on noise and on a painting, drawn at random (Locatello et al. 2019, app. D)."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Hashable, Mapping
+from functools import cached_property
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import torch
@@ -32,7 +35,7 @@ def _card(title: str) -> Card:
 
 
 class _PaintedSprites(FactorData):
-    """dSprites under a random treatment at 64 × 64, resized afterwards."""
+    """dSprites, painted at random at 64 × 64 and then resized."""
 
     stochastic = True
 
@@ -41,6 +44,19 @@ class _PaintedSprites(FactorData):
         self.shape = (3, check_image_size(self.name, size), size)
         self._sprites = DSprites()
 
+    @classmethod
+    def state(cls, options: Mapping[str, Any]) -> Hashable:
+        """Return whether the sprites are official or drawn."""
+        return DSprites.state({})
+
+    def prepare(self) -> None:
+        """Convert or draw the sprites, once."""
+        self._sprites.prepare()
+
+    def fingerprint(self) -> str:
+        """Return the version of the painting and the origin of the sprites."""
+        return f"v{self.version}-{self._sprites.fingerprint()}"
+
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
         assert generator is not None
         sprites = self._sprites.images(factors)  # (B, 1, 64, 64), 0 or 255
@@ -48,7 +64,7 @@ class _PaintedSprites(FactorData):
 
     @abstractmethod
     def _paint(self, sprites: Tensor, generator: torch.Generator) -> Tensor:
-        """Sprites (B, 1, 64, 64) uint8 0 or 255 as painted images (B, 3, 64, 64) uint8."""
+        """Paint sprites (B, 1, 64, 64) uint8 0 or 255 as images (B, 3, 64, 64) uint8."""
 
 
 class ColorDSprites(_PaintedSprites):
@@ -69,7 +85,7 @@ class NoisyDSprites(_PaintedSprites):
     card = _card("dSprites with uniform noise behind the sprite")
 
     def _paint(self, sprites: Tensor, generator: torch.Generator) -> Tensor:
-        # eight pixels a draw: drawing them one by one takes eight times as long
+        # eight pixels per random number, which is eight times as fast
         words = torch.randint(-(2**63), 2**63 - 1, (len(sprites), 3, CANVAS, CANVAS // 8), generator=generator)
         return words.view(torch.uint8) | sprites
 
@@ -80,13 +96,13 @@ class ScreamDSprites(_PaintedSprites):
     name = "scream_dsprites"
     card = _card("dSprites as a negative of a random patch of The Scream")
 
-    def __init__(self, *, size: int = CANVAS) -> None:
-        super().__init__(size=size)
+    @cached_property
+    def _patches(self) -> Tensor:
+        """Every patch of the painting as a view, (3, H − 63, W − 63, 64, 64)."""
         with files("unweave.data").joinpath("the_scream.jpg").open("rb") as stream, Image.open(stream) as painting:
-            painting.thumbnail((350, 274))  # the reduction of disentanglement_lib
+            painting.thumbnail((350, 274))  # as in disentanglement_lib
             pixels = torch.from_numpy(np.array(painting.convert("RGB"))).permute(2, 0, 1).contiguous()
-        # (3, H − 63, W − 63, 64, 64): every patch as a view
-        self._patches = pixels.unfold(1, CANVAS, 1).unfold(2, CANVAS, 1)
+        return pixels.unfold(1, CANVAS, 1).unfold(2, CANVAS, 1)
 
     def _paint(self, sprites: Tensor, generator: torch.Generator) -> Tensor:
         tops, lefts = self._patches.shape[1:3]

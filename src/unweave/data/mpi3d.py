@@ -1,7 +1,8 @@
-"""MPI3D: a robot arm holds an object, drawn simply, drawn realistically and photographed (Gondal et al. 2019)."""
+"""MPI3D: a robot arm with an object, as simple and realistic renderings and photographs (Gondal et al. 2019)."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -18,12 +19,12 @@ CITATION = (
     "Gondal et al., On the Transfer of Inductive Bias from Simulation to the Real World: "
     "a New Disentanglement Dataset, NeurIPS 2019"
 )
-# the addresses under storage.googleapis.com that older code uses are dead since 2023
+# the addresses in older code, under storage.googleapis.com, have not worked since 2023
 ADDRESS = "https://huggingface.co/datasets/waleedgondal/mpi3d/resolve/main"
 
 
 def _card(title: str, values: int, file: RemoteFile) -> Card:
-    """``values`` is how many colours, and how many shapes, the object takes."""
+    """Make a card; ``values`` is the number of colours of the object, and of its shapes."""
     return Card(
         title=title,
         space=FactorSpace.of(
@@ -44,7 +45,7 @@ def _card(title: str, values: int, file: RemoteFile) -> Card:
 
 
 class _MPI3D(Published):
-    """``images`` of the .npz file, which are already in grid order."""
+    """Read from ``images`` of the .npz file, which are already in grid order."""
 
     def _convert(self, files: list[Path], out: Rows) -> None:
         shape = npz_shape(files[0], "images")
@@ -101,15 +102,15 @@ class MPI3DRealComplex(_MPI3D):
 
 
 class MPI3DMulti(FactorData):
-    """Four photographs of a robot arm in one image, each arm moving on its own (Rhodes & Lee 2021, sec. 5.1, app. D).
+    """Four photographed robot arms in one image, moving independently (Rhodes & Lee 2021, sec. 5.1, app. D).
 
-    Each quarter is every other pixel of an MPI3D photograph of the large blue cube from above on salmon: first the left
-    column from the top, then the right.
+    Each quarter is every other pixel of an MPI3D photograph of the large blue cube, seen from above on salmon. Arms are
+    numbered from the top of the left column, then of the right.
     """
 
     name = "mpi3d_multi"
     card = Card(
-        title="four photographed robot arms in one image, each moving on its own",
+        title="four photographed robot arms in one image, each moving independently",
         space=FactorSpace.of(**{f"{axis}{arm}": 40 for arm in range(4) for axis in ("horizontal", "vertical")}),
         shape=(3, 64, 64),
         licence="CC-BY-4.0",
@@ -122,11 +123,23 @@ class MPI3DMulti(FactorData):
 
     def __init__(self, *, size: int = 64) -> None:
         self.shape = (3, check_image_size(self.name, size), size)
-        real = MPI3DReal()
+        self._real = MPI3DReal()
+
+    def prepare(self) -> None:
+        """Read the 1,600 photographs that the images are made of."""
+        _ = self._arms
+
+    def fingerprint(self) -> str:
+        """Return this version and the fingerprint of the photographs."""
+        return f"v{self.version}-{self._real.fingerprint()}"
+
+    @cached_property
+    def _arms(self) -> Tensor:
+        real = self._real
         blue, cube, large, above, salmon = 3, 1, 1, 0, 2
         start = real.space.index(torch.tensor([blue, cube, large, above, salmon, 0, 0]))
         arms = real.rows(start + torch.arange(40 * 40))  # the last two factors vary fastest
-        self._arms = arms[:, :, ::2, ::2].contiguous()  # (1600, 3, 32, 32)
+        return arms[:, :, ::2, ::2].contiguous()  # (1600, 3, 32, 32)
 
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
         place = factors[:, 0::2] * 40 + factors[:, 1::2]  # (B, 4)

@@ -1,8 +1,11 @@
-"""Natural patches: small grey crops of photographs, whose factors nobody knows (Olshausen & Field 1996)."""
+"""Natural patches: small grey crops of photographs, without known factors (Olshausen & Field 1996)."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,7 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unweave.data.factor_data import Card, FactorData, check_image_size
-from unweave.data.files import RemoteFile, data_folder, verify
+from unweave.data.files import RemoteFile, verify
+from unweave.data.folder import data_folder
+from unweave.data.identity import digest
 from unweave.data.pictures import picture_files, read_picture
 from unweave.errors import InputError, Unavailable, whole
 
@@ -20,13 +25,14 @@ IMAGES = RemoteFile(
 
 
 class Natural(FactorData):
-    """Random square crops, their places drawn once from ``seed``: each picture alike, each place in it alike.
+    """Random square crops, with positions drawn once from ``seed``: a uniform picture, then a uniform position in it.
 
-    The pictures are Olshausen and Field's ten (``IMAGES.mat``, whitened by its authors; its whole range is mapped to
-    0 … 255, as in Rhodes and Lee 2021), or all that lie in ``folder``, as they are.
+    The pictures are the ten of Olshausen and Field (``IMAGES.mat``, whitened by its authors; its range is mapped to
+    0 … 255, as in Rhodes and Lee 2021), or all pictures in ``folder``, unchanged.
     """
 
     name = "natural"
+    places = ("folder",)
     card = Card(
         title="small grey crops of natural images, without factors",
         space=None,
@@ -42,40 +48,86 @@ class Natural(FactorData):
         self, *, folder: str | Path | None = None, size: int = 16, crops: int = 100_000, seed: int = 0
     ) -> None:
         self.shape = (1, check_image_size(self.name, size), size)
-        crops, seed = whole("natural: crops", crops, at_least=1), whole("natural: seed", seed, at_most=2**63 - 1)
-        grey = [] if folder is None else [read_picture(path, "grey")[..., 0] for path in picture_files(folder)]
-        pictures = grey or _olshausen()
-        small = [picture.shape for picture in pictures if min(picture.shape) < size]
-        if small:
-            raise InputError(f"natural: a picture of {small[0][1]}×{small[0][0]} pixels has no crop of {size}×{size}.")
-        generator = torch.Generator().manual_seed(seed)
-        heights, widths = (torch.tensor([picture.shape[axis] for picture in pictures]) for axis in (0, 1))
-        starts = torch.cumsum(heights * widths, 0) - heights * widths  # of each picture in the row of all pixels
-        which = torch.randint(len(pictures), (crops,), generator=generator)
-        top = (torch.rand(crops, generator=generator, dtype=torch.float64) * (heights[which] - size + 1)).long()
-        left = (torch.rand(crops, generator=generator, dtype=torch.float64) * (widths[which] - size + 1)).long()
-        self._pixels = torch.from_numpy(np.concatenate([picture.reshape(-1) for picture in pictures]))
-        self._corner = starts[which] + top * widths[which] + left  # (crops,)
-        self._width = widths[which]
+        self._crops = whole("natural: crops", crops, at_least=1)
+        self._seed = whole("natural: seed", seed, at_most=2**63 - 1)
+        if folder is not None and not isinstance(folder, str | Path):
+            raise InputError(f"natural: folder must be a path, got {folder!r}.")
+        self._folder = None if folder is None else Path(folder).expanduser().absolute()
+
+    @classmethod
+    def state(cls, options: Mapping[str, Any]) -> Hashable:
+        """Return the names, sizes and times of the pictures in ``folder``."""
+        if (folder := options.get("folder")) is None:
+            return None
+        files = [(path.name, path.stat()) for path in picture_files(folder)]
+        return Path.cwd(), *((name, stat.st_size, stat.st_mtime_ns) for name, stat in files)
+
+    def prepare(self) -> None:
+        """Read the pictures and draw the positions of the crops."""
+        _ = self._places
+
+    def fingerprint(self) -> str:
+        """Return the published checksum, or a hash of the pixels of the pictures in ``folder``."""
+        if self._folder is None:
+            return f"v{self.version}-{digest(str(IMAGES.checksum))}"
+        content = [part for picture in self._pictures for part in (str(picture.shape), picture.tobytes())]
+        return f"v{self.version}-{digest(*content)}"
 
     @property
-    def size(self) -> int:
-        """How many crops there are."""
-        return len(self._corner)
+    def source(self) -> dict[str, Any] | None:
+        """The folder of pictures, if one was given."""
+        folder = self._folder
+        return None if folder is None else {"path": str(folder), "options": {"folder": str(folder)}}
+
+    @cached_property
+    def _pictures(self) -> list[NDArray[np.uint8]]:
+        """The pictures (H, W), grey."""
+        if self._folder is None:
+            return _olshausen()
+        return [read_picture(path, "grey")[..., 0] for path in picture_files(self._folder)]
+
+    @cached_property
+    def _pixels(self) -> Tensor:
+        """The pixels of all pictures in one row."""
+        return torch.from_numpy(np.concatenate([picture.reshape(-1) for picture in self._pictures]))
+
+    @cached_property
+    def _places(self) -> tuple[Tensor, Tensor]:
+        """The first pixel (crops,) of each crop in the row of all pixels, and the width (crops,) of its picture."""
+        size, crops = self.shape[-1], self._crops
+        small = [picture.shape for picture in self._pictures if min(picture.shape) < size]
+        if small:
+            raise InputError(
+                f"natural: a picture of {small[0][1]}×{small[0][0]} pixels is smaller than a crop of {size}×{size}. "
+                "Leave it out, or choose a smaller size."
+            )
+        generator = torch.Generator().manual_seed(self._seed)
+        heights, widths = (torch.tensor([picture.shape[axis] for picture in self._pictures]) for axis in (0, 1))
+        starts = torch.cumsum(heights * widths, 0) - heights * widths  # first pixel of each picture
+        which = torch.randint(len(heights), (crops,), generator=generator)
+        top = (torch.rand(crops, generator=generator, dtype=torch.float64) * (heights[which] - size + 1)).long()
+        left = (torch.rand(crops, generator=generator, dtype=torch.float64) * (widths[which] - size + 1)).long()
+        return starts[which] + top * widths[which] + left, widths[which]
+
+    @property
+    def num_images(self) -> int:
+        """The number of crops."""
+        return self._crops
 
     def _read(self, index: Tensor, generator: torch.Generator | None) -> Tensor:
         steps = torch.arange(self.shape[-1])
-        rows = self._corner[index, None] + steps * self._width[index, None]  # (B, H)
+        corner, width = self._places
+        rows = corner[index, None] + steps * width[index, None]  # (B, H)
         return self._pixels[rows[:, None, :, None] + steps]  # (B, 1, H, W)
 
 
 def _olshausen() -> list[NDArray[np.uint8]]:
-    from scipy.io import loadmat  # slow to import, and for this file only
+    from scipy.io import loadmat  # slow to import, and needed here only
 
     path = data_folder(Natural.name) / IMAGES.name
     if not path.exists():
         raise Unavailable(
-            f"natural needs pictures: run `unweave data fetch natural`, put {IMAGES.name} into {path.parent}, or name "
+            f"natural needs pictures: run `unweave data fetch natural`, put {IMAGES.name} into {path.parent}, or use "
             'a folder of your own, unweave.load("natural", folder="pictures/").'
         )
     verify(path, IMAGES)

@@ -1,4 +1,4 @@
-"""Falcor3D and Isaac3D: rendered rooms with many factors, in high resolution (Nie et al. 2020)."""
+"""Falcor3D and Isaac3D: rendered rooms with many factors, at high resolution (Nie et al. 2020)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ DRIVE = "https://drive.usercontent.google.com/download?export=download&confirm=t
 
 
 class _Nvidia3D(Published):
-    """A zip of numbered PNG pictures and an array of labels: each column's sorted values are a factor's values."""
+    """Read from a zip of numbered PNG pictures and an array of labels, one column per factor."""
 
     folder: str
-    labels: str
+    labels_file: str
 
     def _convert(self, files: list[Path], out: Rows) -> None:
         try:
             with zipfile.ZipFile(files[0]) as archive:
-                labels = np.load(io.BytesIO(archive.read(f"{self.folder}/{self.labels}")), allow_pickle=False)
+                labels = np.load(io.BytesIO(archive.read(f"{self.folder}/{self.labels_file}")), allow_pickle=False)
                 out.expect(len(labels))
                 codes = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in labels.T]
                 index = self.grid.index(torch.from_numpy(np.column_stack(codes).astype(np.int64))).numpy()
@@ -62,7 +62,7 @@ class Falcor3D(_Nvidia3D):
     """A living room under a moving light and a moving camera; 128 × 128 with ``size=128``."""
 
     name = "falcor3d"
-    folder, labels = "Falcor3D_down128", "train-rec.labels"
+    folder, labels_file = "Falcor3D_down128", "train-rec.labels"
     card = Card(
         title="a rendered living room: a light and a camera move",
         space=FactorSpace.of(
@@ -80,7 +80,7 @@ class Isaac3D(_Nvidia3D):
     """A robot arm in a kitchen; 128 × 128 with ``size=128``."""
 
     name = "isaac3d"
-    folder, labels = "Isaac3D_down128", "labels.npy"
+    folder, labels_file = "Isaac3D_down128", "labels.npy"
     card = Card(
         title="a rendered kitchen: a robot arm, an object, a light and colours",
         space=FactorSpace.of(

@@ -1,9 +1,10 @@
-"""One's own images: a folder, an array, a file, with a table of factors or without one."""
+"""OwnImages: the user's own images as a data set, with or without a table of factors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+import hashlib
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,54 +12,84 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unweave.data.arrays import DAMAGE, npz_shape
-from unweave.data.factor_data import Batch, Card, FactorData, check_image_size
-from unweave.data.pictures import picture_files, read_picture
+from unweave.data.factor_data import Card, FactorData, Sample, check_image_size
+from unweave.data.identity import digest
+from unweave.data.labels import OWN
+from unweave.data.pictures import over_black
 from unweave.data.resize import resize
-from unweave.data.tables import Table, read_csv, read_matrix
-from unweave.errors import InputError, Unavailable, extra, whole
+from unweave.data.tables import Table
+from unweave.errors import InputError, whole
 from unweave.factors import FactorSpace, Whole, check_generator
 
-FACTOR_KEYS = ("factors", "labels", "latents_classes")
+HASHED = 1 << 24  # bytes hashed at a time
 Array = NDArray[Any]
 
 
 class OwnImages(FactorData):
-    """Images with a table of factors, a row each, or without.
+    """A finite table of images, with or without factors, one row per image.
 
-    ``images`` may be uint8, or floats from 0 to 1; (N, H, W), (N, H, W, C) or (N, C, H, W). The grid is spanned by the
-    values that occur. A point that occurs several times gives any of its images, by chance; one that never occurs is an
-    error when it is asked for. :meth:`sample` draws rows that exist.
+    ``images`` are uint8, or floats from 0 to 1, of shape (N, H, W), (N, H, W, C) or (N, C, H, W); four channels are
+    RGBA, blended with black. The grid consists of the values that occur. For a point that several images share, one of
+    them is drawn at random; a point without an image is an error. :meth:`sample` draws rows of the table.
     """
 
-    def __init__(self, images: Array, table: Table | None, *, name: str, size: int | None = None) -> None:
-        self.name = name
+    finite_table = True
+    loaded_as = OWN
+
+    def __init__(
+        self,
+        images: Array,
+        table: Table | None,
+        *,
+        name: str,
+        size: int | None = None,
+        source: dict[str, Any] | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.name, self._source, self._size = name, source, size
         self._images, self._channels_last = images, _channels_last(name, images)
         _check_values(name, images)
         height, width, channels = _height_width_channels(images, self._channels_last)
-        if size is None and height != width:
-            raise InputError(f"{name}: the images are {width}×{height}, not square: pass size= to make them so.")
-        pixels = check_image_size(name, height if size is None else size)
-        self.shape = (channels, pixels, pixels)
+        if size is None:
+            height, width = (check_image_size(name, pixels) for pixels in (height, width))
+        else:
+            height = width = check_image_size(name, size)
+        self._has_alpha = channels == 4
+        self.notes = (*notes, "four channels were read as RGBA and blended with black") if channels == 4 else notes
+        self.shape = (3 if channels == 4 else channels, height, width)
         self._table = table
-        if table is not None and len(table) != len(images):
-            raise InputError(f"{name}: there are {len(images):,} images and {len(table):,} rows of factors.")
         self.card = Card(
-            title="one's own images",
+            title="your own images",
             space=None if table is None else table.space,
             shape=self.shape,
             licence="yours",
             citation="yours",
             home=name,
         )
-        if table is not None and table.space is not None and table.space.size <= 2**63:
+        if table is not None and table.space is not None and table.space.has_positions:
             cells = table.space.index(table.codes)
             self._cells, self._rows = cells.sort(stable=True)
             self.stochastic = bool((self._cells.diff() == 0).any())
 
     @property
+    def source(self) -> dict[str, Any] | None:
+        """The path and options to load these images with; None where an array in memory was given."""
+        return self._source
+
+    def fingerprint(self) -> str:
+        """Return a hash of all pixels, as they are read, and of the factors with their names and kinds."""
+        total = hashlib.sha256()
+        for part in torch.arange(self.num_images).split(max(1, HASHED // math.prod(self.shape))):
+            total.update(self._read(part, None).numpy().data)
+        if self._table is None:
+            return digest(total.digest())
+        kinds = self._table.space.kinds if self._table.space else ["continuous"]
+        described = f"{self._table.codes.dtype} {self._table.names} {list(kinds)}"
+        return digest(total.digest(), described, self._table.codes.numpy().tobytes())
+
+    @property
     def labels(self) -> Tensor | None:
-        """The table (N, K): int64 values on the grid, or float64 where a factor is continuous."""
+        """The factors (N, K): int64 values on the grid, or float64 if a factor is continuous."""
         return None if self._table is None else self._table.codes
 
     @property
@@ -70,35 +101,35 @@ class OwnImages(FactorData):
 
     @property
     def can_intervene(self) -> bool:
-        """Whether the table fills its grid."""
-        return self.has_factors and self.size >= self.space.size == len(torch.unique(self._cells))
+        """Whether every point of the grid has an image."""
+        return self.has_factors and self.num_images >= self.space.size == len(torch.unique(self._cells))
 
     @property
-    def size(self) -> int:
-        """How many images there are."""
+    def num_images(self) -> int:
+        """The number of images."""
         return len(self._images)
 
     def exist(self, factors: Tensor) -> Tensor:
-        """Which of the points (B, K) occur in the table."""
+        """Return which of the points (B, K) have an image, (B,) booleans."""
         return torch.isin(self.space.index(factors), self._cells)
 
     def rows(self, index: Whole, generator: torch.Generator | None = None) -> Tensor:
-        """The images at these positions of the table, in which chance has no part."""
+        """Return the images at these rows of the table; deterministic."""
         return self._read(self._positions(index), generator)
 
-    def sample(self, n: int, generator: torch.Generator, **narrowing: Any) -> Batch:
-        """Draw n of the images that exist, and their factors; of ``narrowing`` only ``where`` is known here."""
+    def sample(self, n: int, generator: torch.Generator, **narrowing: Any) -> Sample:
+        """Draw n rows of the table with replacement; they can be restricted by ``where`` only."""
         n, generator = whole("the number of images", n), check_generator(generator)
-        rows = self._rows_where(**narrowing) if narrowing else torch.arange(self.size)
+        rows = self._rows_where(**narrowing) if narrowing else torch.arange(self.num_images)
         index = rows[torch.randint(len(rows), (n,), generator=generator)]
-        return Batch(self._read(index, generator), None if self.labels is None else self.labels[index])
+        return Sample(self._read(index, generator), None if self.labels is None else self.labels[index])
 
     def _rows_where(self, where: Mapping[str, Any] | None = None, **others: Any) -> Tensor:
         if others:
             raise InputError(
-                f"{self.name}: a table of one's own can be narrowed by where= only, not {sorted(others)[0]}=."
+                f"{self.name}: a sample of your own images can be restricted by where= only, not {sorted(others)[0]}=."
             )
-        fits = torch.ones(self.size, dtype=torch.bool)
+        fits = torch.ones(self.num_images, dtype=torch.bool)
         for column, allowed in self.space.choices(where or {}, torch.device("cpu")).items():
             assert self.labels is not None
             fits &= torch.isin(self.labels[:, column], allowed)
@@ -107,7 +138,7 @@ class OwnImages(FactorData):
         return fits.nonzero()[:, 0]
 
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
-        cells = self.space.index(factors)  # a sentence where the grid has too many
+        cells = self.space.index(factors)  # raises if the grid is too large
         first = torch.searchsorted(self._cells, cells)
         count = torch.searchsorted(self._cells, cells, right=True) - first
         if (count == 0).any():
@@ -126,135 +157,15 @@ class OwnImages(FactorData):
             images = images.transpose(0, 3, 1, 2)
         if images.dtype != np.uint8:
             images = np.round(images * 255).astype(np.uint8)
-        return resize(torch.from_numpy(np.ascontiguousarray(images)), self.shape[-1])
+        if self._has_alpha:
+            images = over_black(images.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+        pixels = torch.from_numpy(np.ascontiguousarray(images))
+        return pixels if self._size is None else resize(pixels, self._size)
 
-
-def load_own(
-    source: str | Path | Array | Tensor,
-    *,
-    factors: str | Path | Array | Tensor | None = None,
-    names: Sequence[str] | None = None,
-    kinds: Mapping[str, str] | None = None,
-    size: int | None = None,
-) -> OwnImages:
-    """Images of one's own: a folder of pictures, an .npy, .npz or .h5 file, an array or a tensor.
-
-    ``factors`` is an (N, K) array or the path of a CSV file; a folder's ``factors.csv``, and an array called factors or
-    labels in an .npz or .h5 file, are found by themselves. ``names`` and ``kinds`` describe the columns (a kind is
-    "ordered", "cyclic" or "categorical"). ``size`` resizes.
-    """
-    name, pictures = "these images", None
-    if size is not None:
-        check_image_size("your own images", size)
-    if isinstance(source, str | Path):
-        name, path = str(source), Path(source).expanduser()
-        if path.is_dir():
-            pictures = picture_files(path)
-            images = _read_pictures(pictures, size)
-            found: Any = path / "factors.csv" if (path / "factors.csv").exists() else None
-        else:
-            images, found = _read_file(path)
-    else:
-        images, found = _to_array(source), None
-    factors = found if factors is None else factors
-    if isinstance(factors, str | Path) and Path(factors).suffix.lower() == ".npy":
-        factors = read_matrix(Path(factors).expanduser())
-    if isinstance(factors, str | Path):
-        if names is not None:
-            raise InputError(f"{factors} names its own columns: leave names= out.")
-        table: Table | None = read_csv(Path(factors).expanduser(), pictures, kinds)
-    else:
-        table = _table(factors, names, kinds)
-    return OwnImages(images, table, name=name, size=size)
-
-
-def _read_pictures(paths: list[Path], size: int | None) -> Array:
-    rows: list[Array] = []
-    for path in paths:
-        pixels = read_picture(path)
-        if size is not None:
-            channels_first = torch.from_numpy(pixels.copy()).permute(2, 0, 1)[None].contiguous()
-            pixels = resize(channels_first, size)[0].permute(1, 2, 0).numpy()
-        rows.append(pixels)
-        if pixels.shape[:2] != rows[0].shape[:2]:
-            (h0, w0), (h1, w1) = rows[0].shape[:2], pixels.shape[:2]
-            raise InputError(
-                f"the pictures differ in size: {paths[0].name} is {w0}×{h0} and {path.name} is {w1}×{h1}. "
-                "Pass size=64, say, to make them alike."
-            )
-    channels = max(row.shape[2] for row in rows)
-    return np.stack([np.broadcast_to(row, (*row.shape[:2], channels)) for row in rows])
-
-
-def _read_file(path: Path) -> tuple[Array, Array | None]:
-    """Images and, where the file has them, factors."""
-    if not path.exists():
-        raise InputError(f"there is no file or folder {path}.")
-    try:
-        match path.suffix.lower():
-            case ".npy":
-                return np.load(path, mmap_mode="r", allow_pickle=False), None
-            case ".npz":
-                with np.load(path, allow_pickle=False) as archive:
-                    shapes = {key: npz_shape(path, key) for key in archive.files if _is_plain(path, key)}
-                    images, factors = _pick(path, shapes)
-                    return archive[images], None if factors is None else archive[factors]
-            case ".h5" | ".hdf5":
-                h5py = extra("h5py", "hdf5")
-                with h5py.File(path) as archive:
-                    shapes = {key: item.shape for key, item in archive.items() if isinstance(item, h5py.Dataset)}
-                    images, factors = _pick(path, shapes)
-                    return archive[images][()], None if factors is None else archive[factors][()]
-    except InputError:
-        raise
-    except (OSError, *DAMAGE) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
-    raise InputError(f"{path} is not a folder, nor an .npy, .npz, .h5 or .hdf5 file.")
-
-
-def _is_plain(path: Path, key: str) -> bool:
-    """Whether an array of an .npz file holds numbers; a pickled one is none of ours to open."""
-    try:
-        return bool(npz_shape(path, key))
-    except Unavailable:
-        return False
-
-
-def _pick(path: Path, shapes: dict[str, tuple[int, ...]]) -> tuple[str, str | None]:
-    """The names of the arrays of images and of factors."""
-    named: list[str] = [key for key in ("images", "imgs", "x") if key in shapes]
-    images = named or [key for key, shape in shapes.items() if len(shape) >= 3]
-    if len(images) != 1:
-        raise InputError(f"{path}: call the array of images 'images'; it has {', '.join(shapes) or 'no arrays'}.")
-    return images[0], next((key for key in FACTOR_KEYS if key in shapes), None)
-
-
-def _to_array(source: Any) -> Array:
-    """An array or a tensor, or what numpy makes of it."""
-    try:
-        if isinstance(source, Tensor):
-            source = source.detach().cpu()
-            return np.asarray((source.float() if source.dtype == torch.bfloat16 else source).numpy())
-        return np.asarray(source)
-    except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
-        raise InputError(f"an array or a dense tensor with values is needed, got {type(source).__name__}.") from error
-
-
-def _table(factors: Any, names: Sequence[str] | None, kinds: Mapping[str, str] | None) -> Table | None:
-    if factors is None:
-        if names or kinds:
-            raise InputError("names and kinds describe factors, and there are none.")
-        return None
-    columns = _to_array(factors)
-    if columns.ndim == 1:
-        columns = columns[:, None]
-    if columns.ndim != 2:
-        raise InputError(f"factors must be (N, K), got shape {columns.shape}.")
-    names = [f"factor{k}" for k in range(columns.shape[1])] if names is None else list(names)
-    words = all(isinstance(name, str) for name in names)
-    if not words or len(names) != columns.shape[1] or len(set(names)) != len(names):
-        raise InputError(f"{columns.shape[1]} columns of factors need as many different names, got {names}.")
-    return Table.of(dict(zip(names, columns.T, strict=True)), kinds)
+    def __repr__(self) -> str:
+        factors = "without factors" if self._table is None else f"with factors {self._table}"
+        shape = "×".join(map(str, self.shape))
+        return "\n".join([f"<{self.name}: {self.num_images:,} images {factors}; {shape}>", *self._told()])
 
 
 def _channels_last(name: str, images: Array) -> bool:
@@ -264,12 +175,15 @@ def _channels_last(name: str, images: Array) -> bool:
         )
     if images.ndim == 3:
         return True
-    first, last = images.shape[1] in (1, 3), images.shape[3] in (1, 3)
-    if first == last:
-        raise InputError(
-            f"{name}: cannot tell which axis of {images.shape} has the channels: one of 1 or 3, first or last."
-        )
-    return last
+    for channels in ((1, 3), (4,)):  # 1 or 3 on either axis before RGBA, so that images 4 pixels high are recognised
+        first, last = images.shape[1] in channels, images.shape[3] in channels
+        if first != last:
+            return last
+        if first:
+            break
+    raise InputError(
+        f"{name}: cannot tell which axis of {images.shape} has the channels: the first or the last must be 1, 3 or 4."
+    )
 
 
 def _height_width_channels(images: Array, channels_last: bool) -> tuple[int, int, int]:
@@ -290,5 +204,5 @@ def _check_values(name: str, images: Array) -> None:
             raise InputError(f"{name}: images have NaN or infinite pixels.")
         if block.min() < 0 or block.max() > 1:
             raise InputError(
-                f"{name}: float images must lie between 0 and 1, got {block.min():.3g} to {block.max():.3g}."
+                f"{name}: float images must be between 0 and 1, got {block.min():.3g} to {block.max():.3g}."
             )

@@ -1,9 +1,10 @@
-"""Published files as data sets: fetched, verified, converted once to a memory-mapped array in grid order."""
+"""Data sets from published files, which are verified and converted once to a memory-mapped array in grid order."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from torch import Tensor
 
 from unweave.data.arrays import Bytes, kept
 from unweave.data.factor_data import FactorData, check_image_size
-from unweave.data.files import RemoteFile, data_folder, verify
+from unweave.data.files import RemoteFile, verify
+from unweave.data.folder import data_folder
+from unweave.data.identity import digest
 from unweave.data.resize import resize
 from unweave.errors import Unavailable
 from unweave.factors import FactorSpace
@@ -24,29 +27,42 @@ CHUNK = 1024  # images converted at a time
 
 
 class Published(FactorData):
-    """A set read from the files on its card, at any image size; each size is converted once and kept."""
+    """A data set read from the files on its card, at any image size; each size is converted once and stored."""
 
     def __init__(self, *, size: int | None = None) -> None:
         pixels = check_image_size(self.name, self.card.shape[-1] if size is None else size)
         self.shape = (self.card.shape[0], pixels, pixels)
-        path = data_folder(self.name) / f"{self.array_name}-{pixels}.npy"
-        self._images = kept(path, (self.grid.size, *self.shape), self._convert_files)
+        self.resolved = {"size": pixels}
 
     array_name = "images"
 
+    def prepare(self) -> None:
+        """Verify and convert the files, once."""
+        _ = self._images
+
+    def fingerprint(self) -> str:
+        """Return a hash of the published checksums and of the version of the conversion."""
+        files = [f"{file.name} {file.size} {file.checksum}" for file in self.files]
+        return f"v{self.version}-{digest(self.array_name, *files)}"
+
+    @cached_property
+    def _images(self) -> Bytes:
+        path = data_folder(self.name) / f"{self.array_name}-v{self.version}-{self.shape[-1]}.npy"
+        return kept(path, (self.grid.size, *self.shape), self._convert_files)
+
     @property
     def grid(self) -> FactorSpace:
-        """The grid that the array is stored in, which can have factors that the space hides."""
+        """The grid of the stored array, which may have factors that the space hides."""
         return self.space
 
     @property
     def files(self) -> tuple[RemoteFile, ...]:
-        """The files that the array is made from."""
+        """The files that are converted."""
         return self.card.files
 
     @abstractmethod
     def _convert(self, files: list[Path], out: Rows) -> None:
-        """Put every image of the verified files into its row."""
+        """Store every image of the verified files in its row of ``out``."""
 
     def _convert_files(self, array: Bytes) -> None:
         files = source_files(self)
@@ -60,7 +76,7 @@ class Published(FactorData):
 
 
 class Rows:
-    """The rows of an array under conversion, and which of them have been filled."""
+    """An array during conversion, with a record of which rows have been filled."""
 
     def __init__(self, data: Published, array: Bytes, advance: Any) -> None:
         self._data, self._array, self._advance = data, array, advance
@@ -86,28 +102,28 @@ class Rows:
         self._advance(len(images))
 
     def put_all(self, chunks: Iterable[tuple[slice, NDArray[np.generic]]], images: int) -> None:
-        """Store chunks that come in grid order, after a look at how many images there should be."""
+        """Store chunks in grid order, after a check of the number of images."""
         self.expect(images)
         for rows, chunk in chunks:
             self.put(rows, chunk)
 
     def expect(self, images: int) -> None:
-        """Refuse a file with another number of images than the grid has."""
+        """Refuse a file whose number of images is not that of the grid."""
         if images != len(self._array):
             raise Unavailable(
-                f"{self._data.name}: the file has {images:,} images and the set has {len(self._array):,} "
+                f"{self._data.name}: the file has {images:,} images, but {len(self._array):,} were expected "
                 f"({self._data.grid}). This is another version of the file."
             )
 
     def check_whole(self) -> None:
-        """Refuse to keep an array with rows that no image filled."""
+        """Refuse an array with missing images."""
         missing = int((~self._filled).sum())
         if missing:
             raise Unavailable(f"{self._data.name}: {missing:,} of {len(self._filled):,} images are not in the files.")
 
 
 def source_files(data: Published) -> list[Path]:
-    """The files of a set, verified; or a sentence on how to get them."""
+    """Return the verified files of a set, or raise an error that says how to get the missing ones."""
     folder = data_folder(data.name)
     files = data.files
     paths = [folder / file.name for file in files]

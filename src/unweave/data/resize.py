@@ -1,21 +1,26 @@
-"""Change the size of images: block averages where blocks fit, filtered bilinear interpolation where they do not."""
+"""Resize images: block averages where blocks fit, filtered bilinear interpolation otherwise."""
 
 from __future__ import annotations
 
+from functools import reduce
+
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 
 def resize(images: Tensor, size: int) -> Tensor:
-    """uint8 (B, C, H, W) as uint8 (B, C, size, size).
+    """Resize uint8 images (B, C, H, W) to (B, C, size, size).
 
-    A whole-numbered reduction averages blocks; halving is then what plain bilinear filtering does (Michlo et al. 2023,
-    app. B.4). Any other size is interpolated with the filter widened to the reduction, so that nothing aliases.
+    A reduction by a whole factor averages blocks; for a factor of two this equals plain bilinear filtering (Michlo et
+    al. 2023, app. B.4). Other sizes are interpolated with a filter as wide as the reduction, to avoid aliasing.
     """
     height, width = images.shape[-2:]
     if (height, width) == (size, size):
         return images
     if height % size == 0 and width % size == 0:
-        block = (height // size, width // size)
-        return (F.avg_pool2d(images.float(), block) + 0.5).byte()
+        tall, wide = height // size, width // size
+        rows = reduce(torch.add, [images[..., i::tall, :].float() for i in range(tall)])  # faster than avg_pool2d
+        sums = reduce(torch.add, [rows[..., i::wide] for i in range(wide)])
+        return (sums / (tall * wide) + 0.5).byte()
     return F.interpolate(images, (size, size), mode="bilinear", antialias=True)

@@ -1,11 +1,11 @@
-"""Rooms3D: an object in a coloured room, ray-cast here. A stand-in for 3D Shapes, and not the official set.
+"""Rooms3D: an object in a coloured room, ray-cast here. A stand-in for 3D Shapes, not the official data set.
 
-It has the six factors of 3D Shapes in the same order and sizes, and ranks them alike by perceived distance, but it is
-another scene: numbers from it compare with nothing published on 3D Shapes. For those, ``unweave data fetch shapes3d``.
+It has the six factors of 3D Shapes in the same order and sizes, and the same ranking of factors by perceived distance,
+but the scene differs, so that results cannot be compared with published ones on 3D Shapes. For those, use
+``unweave data fetch shapes3d``.
 
-What is seen where depends on scale, shape and orientation alone. So each of these 480 views is cast once into four
-layers (how much light reaches the eye from floor, walls and object, and how much of it is white gloss); an image is its
-view's layers, coloured.
+The geometry of an image depends on scale, shape and orientation only. Each of these 480 views is cast once into four
+layers: the light from floor, walls and object, and white gloss. An image is the layers of its view, coloured.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from __future__ import annotations
 import colorsys
 import math
 from collections.abc import Callable
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from unweave.data.arrays import Bytes, kept
 from unweave.data.factor_data import Card, FactorData, check_image_size
-from unweave.data.files import data_folder
+from unweave.data.folder import data_folder
 from unweave.factors import Categorical, Cyclic, FactorSpace
 from unweave.progress import progress
 
 VIEWS = FactorSpace.of(scale=8, shape=Categorical(4), orientation=15)
 SAMPLES = 4  # rays along each side of a pixel
-VERSION = 1  # of the scene below: a kept array of another version is not used
 
-EYE_DISTANCE, EYE_HEIGHT = 5.0, 2.6  # the eye circles the object
-TARGET_HEIGHT = 1.15  # and looks at a point above the floor's middle
+EYE_DISTANCE, EYE_HEIGHT = 5.0, 2.6  # the eye moves on a circle around the object
+TARGET_HEIGHT = 1.15  # and looks at a point above the centre of the floor
 FIELD_OF_VIEW = math.radians(50)
-WALL_DISTANCE = 3.0  # of the two walls behind the object from the middle
+WALL_DISTANCE = 3.0  # from the centre to each of the two walls behind the object
 TO_LIGHT = (0.60, 0.65, 0.35)
 AMBIENT, DIFFUSE, GLOSS, SHADOW = 0.60, 0.40, 0.35, 0.72
 
@@ -38,11 +38,11 @@ Hit = tuple[Tensor, Tensor]  # distance along each ray (inf: missed) (V, R), and
 
 
 class Rooms3D(FactorData):
-    """A cube, cylinder, sphere or capsule on the floor of a room, seen from 15 sides in all colours."""
+    """A cube, cylinder, sphere or capsule on the floor of a room, seen from 15 angles in all colours."""
 
     name = "rooms3d"
     card = Card(
-        title="an object in a coloured room; drawn here as a stand-in for 3D Shapes, not the official set",
+        title="an object in a coloured room; a stand-in for 3D Shapes, drawn here, not the official set",
         space=FactorSpace.of(
             floor_hue=Cyclic(10),
             wall_hue=Cyclic(10),
@@ -59,10 +59,18 @@ class Rooms3D(FactorData):
 
     def __init__(self, *, size: int = 64) -> None:
         self.shape = (3, check_image_size(self.name, size), size)
-        path = data_folder(self.name) / f"layers-v{VERSION}-{size}.npy"
-        self._layers = kept(path, (VIEWS.size, 4, size, size), _cast_views)
         hues = [colorsys.hsv_to_rgb(i / 10, 1, 1) for i in range(10)]
         self._colours = torch.tensor(hues)  # (10, rgb)
+
+    def prepare(self) -> None:
+        """Cast the views, once."""
+        _ = self._layers
+
+    @cached_property
+    def _layers(self) -> Bytes:
+        size = self.shape[-1]
+        path = data_folder(self.name) / f"layers-v{self.version}-{size}.npy"
+        return kept(path, (VIEWS.size, 4, size, size), _cast_views)
 
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
         layers = torch.from_numpy(self._layers[VIEWS.index(factors[:, 3:]).numpy()]).flatten(2).float()  # (B, 4, H·W)
@@ -84,7 +92,7 @@ def _cast_views(layers: Bytes) -> None:
 
 
 def _cast(hit: Callable[[Tensor, Tensor, Tensor], Hit], scale: Tensor, angle: float, size: int) -> Tensor:
-    """The layers (V, 4, size, size) of one shape at every scale (V,), seen from one angle: V views, R rays."""
+    """Return the layers (V, 4, size, size) of one shape at every scale (V,), seen from one angle: V views, R rays."""
     eye, rays = _camera(angle, size * SAMPLES)  # (3,), (R, 3)
     radius = scale[:, None, None]  # (V, 1, 1)
     eye, rays = eye.expand(len(scale), 1, 3), rays.expand(len(scale), -1, 3)
@@ -111,12 +119,12 @@ def _cast(hit: Callable[[Tensor, Tensor, Tensor], Hit], scale: Tensor, angle: fl
         dim=1,
     )  # (V, 4, R)
     seen = torch.nn.functional.one_hot(nearest, 3).movedim(-1, 1)  # (V, 3, R)
-    layers = shades * torch.cat([seen, seen[:, 2:]], dim=1)  # gloss lies on the object
+    layers = shades * torch.cat([seen, seen[:, 2:]], dim=1)  # gloss is on the object only
     return torch.nn.functional.avg_pool2d(layers.view(*layers.shape[:2], size * SAMPLES, -1), SAMPLES)
 
 
 def _camera(angle: float, pixels: int) -> tuple[Tensor, Tensor]:
-    """The eye (3,) and the unit directions (pixels², 3) of its rays, row by row from the top left."""
+    """Return the eye (3,) and the unit directions (pixels², 3) of its rays, row by row from the top left."""
     around = math.pi / 4 + angle  # between the two walls
     eye = torch.tensor([EYE_DISTANCE * math.cos(around), EYE_HEIGHT, EYE_DISTANCE * math.sin(around)])
     forward = torch.nn.functional.normalize(torch.tensor([0.0, TARGET_HEIGHT, 0.0]) - eye, dim=0)
@@ -146,7 +154,7 @@ def _hit_ball(eye: Tensor, rays: Tensor, radius: Tensor, height: Tensor) -> Hit:
 
 
 def _hit_tube(eye: Tensor, rays: Tensor, radius: Tensor, low: Tensor, high: Tensor) -> Hit:
-    """The side of an upright cylinder from ``low`` to ``high``."""
+    """Intersect rays with the side of an upright cylinder from ``low`` to ``high``."""
     flat = torch.tensor([1.0, 0.0, 1.0])
     across, direction = eye * flat, rays * flat
     a, b = (direction**2).sum(-1), (across * direction).sum(-1)

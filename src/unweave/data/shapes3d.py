@@ -12,7 +12,7 @@ from unweave.factors import Categorical, Cyclic, FactorSpace
 
 
 class Shapes3D(Published):
-    """``images`` of ``3dshapes.h5``, which are already in grid order."""
+    """Read from ``images`` of ``3dshapes.h5``, which are already in grid order."""
 
     name = "shapes3d"
     card = Card(

@@ -1,4 +1,4 @@
-"""smallNORB: grey photographs of 50 toys under 6 lights from 162 sides (LeCun et al. 2004)."""
+"""smallNORB: grey photographs of 50 toys under 6 lights from 162 directions (LeCun et al. 2004)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TESTING = "smallnorb-5x01235x9x18x6x2x96x96-testing"
 DTYPES: dict[int, np.dtype[Any]] = {
     0x1E3D4C55: np.dtype("u1"),
     0x1E3D4C54: np.dtype("<i4"),
-}  # by the format's magic number
+}  # by the magic number of the format
 INSTANCES = {"training": (4, 6, 7, 8, 9), "testing": (0, 1, 2, 3, 5), "both": tuple(range(10))}
 
 
@@ -55,11 +55,11 @@ def _grid(instances: int) -> FactorSpace:
 
 
 class SmallNORB(Published):
-    """The left camera's images.
+    """The images of the left camera.
 
-    Which toys there are, and whether one is told which, differs between the papers:
+    Papers differ in which toys they use and in whether the toy is a factor:
 
-    - by default the two halves are joined and the toy is drawn by chance: 4 factors, as in Locatello et al. 2019;
+    - by default both halves are used and the toy is drawn at random: 4 factors, as in Locatello et al. 2019;
     - ``half="training", hide_instance=False`` is the training half with the toy as a factor, as in Michlo et al. 2023.
     """
 
@@ -95,17 +95,17 @@ class SmallNORB(Published):
 
     @property
     def files(self) -> tuple[RemoteFile, ...]:
-        """Those of one half, or of both."""
+        """The files of one half, or of both."""
         return {"both": self.card.files, "training": self.card.files[:3], "testing": self.card.files[3:]}[self._half]
 
     @property
     def grid(self) -> FactorSpace:
-        """With the instance, whether it is hidden or not."""
+        """The grid with the instance, whether it is hidden or not."""
         return self._grid
 
     @property
     def space(self) -> FactorSpace:
-        """Without the instance where it is hidden."""
+        """The factors, without the instance if it is hidden."""
         return super().space if self.stochastic else self._grid
 
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
@@ -122,7 +122,7 @@ class SmallNORB(Published):
             try:
                 (_, categories), (_, info) = (next(_matrix_rows(path, None)) for path in half[1:])
                 labels = np.column_stack([categories, info]).astype(np.int64)  # category, instance, elevation, …
-                labels[:, 3] //= 2  # azimuths are counted 0, 2, … 34
+                labels[:, 3] //= 2  # azimuths are numbered 0, 2, … 34
                 for rows, stereo in _matrix_rows(half[0], CHUNK):
                     here = labels[rows]
                     wanted = np.isin(here[:, 1], self._instances)
@@ -133,11 +133,11 @@ class SmallNORB(Published):
             except Unavailable:
                 raise
             except (EOFError, OSError, KeyError, ValueError, zlib.error) as error:
-                raise Unavailable(f"{half[0]} or its labels are damaged, or not of smallNORB: {error}") from error
+                raise Unavailable(f"{half[0]} or its labels are damaged, or not files of smallNORB: {error}") from error
 
 
 def _matrix_rows(path: Path, rows: int | None) -> Iterator[tuple[slice, NDArray[np.generic]]]:
-    """A matrix in NORB's own format: magic number, number of axes, at least three sizes, then the entries."""
+    """Read a matrix in the format of NORB: magic number, number of axes, at least three sizes, then the entries."""
     with gzip.open(path, "rb") as stream:
         magic, axes = np.frombuffer(_exactly(stream, 8), "<i4")
         sizes = np.frombuffer(_exactly(stream, 4 * max(3, axes)), "<i4")[:axes].tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,74 +14,130 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unweave.data.arrays import read_npy
+from unweave.data.columns import as_floats, is_number, parse_column
 from unweave.errors import InputError, unknown
 from unweave.factors import Categorical, Cyclic, Factor, FactorSpace, Ordered
 
 KINDS: dict[str, type[Factor]] = {"ordered": Ordered, "cyclic": Cyclic, "categorical": Categorical}
 FILE_COLUMNS = ("file", "filename", "image", "path")
-MOST_VALUES = 1000  # a column of fractions with more distinct values than this, or one in two rows, is continuous
+MOST_VALUES = 1000  # a column of fractions is continuous if it has more distinct values than this or than half its rows
 
 
 @dataclass(frozen=True)
 class Table:
-    """Factors of N images: ``codes`` (N, K) int64 on ``space``, or float64 as given where a factor is continuous."""
+    """Factors of N images: ``codes`` (N, K) int64 on ``space``, or float64 as given if a factor is continuous."""
 
     codes: Tensor
+    names: tuple[str, ...]
     space: FactorSpace | None
-    why_no_grid: str = ""
+    continuous: Mapping[str, int]  # the number of distinct values of each continuous factor
 
     def __len__(self) -> int:
         return len(self.codes)
 
+    def __str__(self) -> str:
+        if self.space is not None:
+            return str(self.space)
+        shown = [f"{name} continuous" if name in self.continuous else name for name in self.names[:16]]
+        return " · ".join(shown) + (f" · and {len(self.names) - 16:,} more" if len(self.names) > 16 else "")
+
+    @property
+    def why_no_grid(self) -> str:
+        """Why there is no space of factors."""
+        name, values = next(iter(self.continuous.items()))
+        return f"{name} is continuous, with {values:,} distinct values."
+
     @classmethod
     def of(cls, columns: Mapping[str, NDArray[Any]], kinds: Mapping[str, str] | None = None) -> Table:
-        """Words become categories, and numbers ordered values, smallest first, unless ``kinds`` says otherwise."""
-        if kinds is not None and not isinstance(kinds, Mapping):
-            raise InputError(f"kinds takes a kind for each factor by name, as in {{'angle': 'cyclic'}}, got {kinds!r}.")
-        for name, kind in (kinds or {}).items():
-            if name not in columns:
-                raise unknown("factor", name, columns)
-            if kind not in KINDS:
-                raise unknown("kind", str(kind), KINDS)
+        """Make a table. By default, words become categories and numbers ordered values, smallest first.
+
+        ``kinds`` overrides this. A column of fractions with many distinct values is continuous unless ``kinds`` has it.
+        """
+        kinds = _checked_kinds(kinds, columns)
         if not columns:
             raise InputError("the table of factors has no columns.")
-        columns = {name: _numbers_or_words(name, column) for name, column in columns.items()}
-        factors, codes = {}, []
-        for name, column in columns.items():
+        parsed = {
+            name: parse_column(name, column, mixed=kinds.get(name) == "categorical") for name, column in columns.items()
+        }
+        factors: dict[str, Factor] = {}
+        codes: list[Tensor] = []
+        continuous = {}
+        for name, column in parsed.items():
             values, inverse = np.unique(column, return_inverse=True)
             fractions = column.dtype.kind == "f" and bool((values % 1 != 0).any())
-            if fractions and len(values) > min(MOST_VALUES, len(column) // 2):
-                if any(c.dtype.kind in "US" for c in columns.values()):
-                    raise InputError(
-                        f"{name} is continuous and another factor is made of words: code the words as numbers."
-                    )
-                raw = np.stack([np.asarray(c, np.float64) for c in columns.values()], axis=1)
-                why = f"{name} is continuous, with {len(values):,} distinct values."
-                return cls(torch.from_numpy(raw), None, why)
-            kind = (kinds or {}).get(name) or ("categorical" if column.dtype.kind in "US" else "ordered")
+            if fractions and name not in kinds and len(values) > min(MOST_VALUES, len(column) // 2):
+                continuous[name] = len(values)
+            kind = kinds.get(name) or ("categorical" if column.dtype.kind == "U" else "ordered")
             factors[name] = KINDS[kind](len(values))
             codes.append(torch.from_numpy(inverse.reshape(-1).astype(np.int64)))
-        return cls(torch.stack(codes, dim=1), FactorSpace(tuple(factors), tuple(factors.values())))
+        if not continuous:
+            space = FactorSpace(tuple(factors), tuple(factors.values()))
+            return cls(torch.stack(codes, dim=1), tuple(factors), space, continuous)
+        words = [name for name, column in parsed.items() if column.dtype.kind == "U"]
+        if words:
+            raise InputError(
+                f"{next(iter(continuous))} is continuous and {words[0]} is made of words: replace the words by numbers."
+            )
+        raw = np.stack([as_floats(name, column) for name, column in parsed.items()], axis=1)
+        return cls(torch.from_numpy(raw), tuple(parsed), None, continuous)
 
 
-def read_csv(path: Path, pictures: list[Path] | None, kinds: Mapping[str, str] | None) -> Table:
-    """A CSV file with a header; a column called file, filename, image or path puts the rows in the pictures' order."""
+def _checked_kinds(kinds: Mapping[str, str] | None, columns: Mapping[str, Any]) -> Mapping[str, str]:
+    if kinds is not None and not isinstance(kinds, Mapping):
+        raise InputError(f"kinds must be a dictionary of factors, as in {{'angle': 'cyclic'}}, got {kinds!r}.")
+    for name, kind in (kinds or {}).items():
+        if name not in columns:
+            raise unknown("factor", name, columns)
+        if kind not in KINDS:
+            raise unknown("kind", str(kind), KINDS)
+    return kinds or {}
+
+
+def read_csv(path: Path, pictures: Sequence[Path] | None, kinds: Mapping[str, str] | None) -> Table:
+    """Read a CSV file with a header.
+
+    A column called file, filename, image or path names the picture of each row; without one, rows are in the order of
+    the images.
+    """
     header, rows = _read_rows(path)
     header = [name.strip() for name in header]
     if "" in header or len(set(header)) != len(header):
-        raise InputError(f"{path}: each column needs a name of its own, got {header}.")
+        raise InputError(f"{path}: each column needs a different name in the first line, got {header}.")
     if not rows:
-        raise InputError(f"{path} has no rows of factors under a header.")
+        raise InputError(f"{path} has no rows of factors below its header.")
+    if _is_row(header, rows):
+        raise InputError(
+            f"{path} has no header: its first line is {','.join(header)[:60]}. Add a line of names above it."
+        )
     columns = {name: np.array([row[k].strip() for row in rows]) for k, name in enumerate(header)}
-    files = next((columns.pop(name) for name in header if name.lower() in FILE_COLUMNS), None)
-    if files is not None and pictures is not None:
-        order = _order(path, [Path(file).name for file in files], [picture.name for picture in pictures])
-        columns = {name: column[order] for name, column in columns.items()}
-    return Table.of(columns, kinds)
+    return Table.of(in_order(str(path), columns, pictures), kinds)
+
+
+def from_frame(frame: Any, pictures: Sequence[Path] | None, kinds: Mapping[str, str] | None) -> Table:
+    """Make a table from a pandas DataFrame, or anything with its ``columns`` and ``to_numpy``; see :func:`read_csv`."""
+    names = [str(name) for name in frame.columns]
+    if len(set(names)) != len(names):
+        raise InputError(f"the frame of factors has two columns of the same name: {names}.")
+    columns = {name: np.asarray(frame[key].to_numpy()) for name, key in zip(names, frame.columns, strict=True)}
+    return Table.of(in_order("the frame of factors", columns, pictures), kinds)
+
+
+def in_order(what: str, columns: dict[str, NDArray[Any]], pictures: Sequence[Path] | None) -> dict[str, NDArray[Any]]:
+    """Take out the column of file names, if any, and sort the rows by it in the order of the pictures."""
+    named = next((name for name in columns if name.lower() in FILE_COLUMNS), None)
+    if named is None:
+        return columns
+    files = [Path(str(file)).name for file in columns[named]]
+    others = {name: column for name, column in columns.items() if name != named}
+    if pictures is None:
+        return others
+    order = _order(what, files, [picture.name for picture in pictures])
+    return {name: column[order] for name, column in others.items()}
 
 
 def _read_rows(path: Path) -> tuple[list[str], list[list[str]]]:
-    """The first row of a text file of commas, semicolons or tabs, and the others, all of one length."""
+    """Return the first row and the other rows of a file separated by commas, semicolons or tabs, all of one length."""
     if not path.is_file():
         raise InputError(f"there is no file {path}.")
     try:
@@ -98,18 +154,27 @@ def _read_rows(path: Path) -> tuple[list[str], list[list[str]]]:
                 header = row
             elif len(row) != len(header):
                 raise InputError(
-                    f"{path}: line {reader.line_num} has {len(row)} columns and the first has {len(header)}."
+                    f"{path}: line {reader.line_num} has {len(row)} columns but the first has {len(header)}."
                 )
             else:
                 rows.append(row)
     except csv.Error as error:
         raise InputError(f"{path}: line {reader.line_num} cannot be read: {error}.") from error
     if not header:
-        raise InputError(f"{path} has no rows of factors under a header.")
+        raise InputError(f"{path} has no rows.")
     return header, rows
 
 
-def _order(path: Path, files: list[str], pictures: list[str]) -> list[int]:
+def _is_row(header: list[str], rows: list[list[str]]) -> bool:
+    """Whether the first row is data: numbers above numbers or, if all columns are words, words that occur again."""
+    columns = list(zip(*rows, strict=True))
+    numeric = [k for k, column in enumerate(columns) if all(map(is_number, column))]
+    if numeric or not rows:
+        return all(is_number(header[k]) for k in (numeric if rows else range(len(header))))
+    return all(name in map(str.strip, column) for name, column in zip(header, columns, strict=True))
+
+
+def _order(path: str, files: list[str], pictures: list[str]) -> list[int]:
     at = {file: row for row, file in enumerate(files)}
     if len(at) != len(files):
         raise InputError(f"{path} names a picture twice.")
@@ -123,50 +188,32 @@ def _order(path: Path, files: list[str], pictures: list[str]) -> list[int]:
     return [at[picture] for picture in pictures]
 
 
-def _numbers_or_words(name: str, column: NDArray[Any]) -> NDArray[Any]:
-    """Integers or floats where every entry is one, else words."""
-    if column.dtype.kind in "OUS":
-        column = column.astype(str)
-        if (column == "").any():
-            raise InputError(f"factor {name} has empty entries.")
-        for number in (np.int64, np.float64):
-            try:
-                column = column.astype(number)
-                break
-            except (ValueError, OverflowError):
-                continue
-    if column.dtype.kind == "f" and not np.isfinite(column).all():
-        raise InputError(f"factor {name} has NaN or infinite entries.")
-    if column.dtype.kind not in "iufUSb":
-        raise InputError(f"factor {name} must be numbers or words, got {column.dtype}.")
-    return column
-
-
 def read_matrix(path: Path) -> NDArray[Any]:
-    """A matrix from an .npy file, or from a .csv file of rows, with a header or without.
+    """Read a matrix from an .npy file, or from a .csv file with or without a header.
 
-    Where the first row could be either, as in a table of words, it is a row if each entry is found below it again.
+    If all columns are words, the first row is data if each of its words occurs again below it, else a header.
     """
     if not path.is_file():
         raise InputError(f"there is no file {path}.")
     if path.suffix.lower() == ".npy":
-        try:
-            return np.asarray(np.load(path, allow_pickle=False))
-        except (ValueError, OSError, EOFError) as error:
-            raise InputError(f"{path} cannot be read: {error}") from error
+        return np.array(read_npy(path))
     if path.suffix.lower() != ".csv":
-        raise InputError(f"{path} is neither an .npy nor a .csv file.")
+        raise InputError(f"{path} must be an .npy or a .csv file.")
     header, rows = _read_rows(path)
     for number, row in enumerate([header, *rows], start=1):
         if not all(cell.strip() for cell in row):
             raise InputError(f"{path}: row {number} has an empty cell.")
-    for table in ([header, *rows], rows):  # a header is a first row that is not numbers where all others are
-        for kind in (np.int64, np.float64):
-            try:
-                return np.array(table, dtype=kind)
-            except (ValueError, OverflowError):
-                continue
-    words = np.array([header, *rows], dtype=str)
-    is_data = all(name in column[1:] for name, column in zip(header, words.T, strict=True))
-    columns = [_numbers_or_words(header[k], column) for k, column in enumerate((words if is_data else words[1:]).T)]
+    header = [name.strip() for name in header]
+    is_row = _is_row(header, rows)
+    names = [f"column {k + 1}" for k in range(len(header))] if is_row else header
+    body = [header, *rows] if is_row else rows
+    if not body:
+        raise InputError(f"{path} has a header but no rows.")
+    cells = np.array(body, dtype=str)
+    columns = [parse_column(name, np.char.strip(cells[:, k])) for k, name in enumerate(names)]
+    kinds = {column.dtype.kind for column in columns}
+    if kinds == {"i"}:
+        return np.stack(columns, axis=1)
+    if kinds <= {"i", "f"}:
+        return np.stack([as_floats(name, column) for name, column in zip(names, columns, strict=True)], axis=1)
     return np.stack([column.astype(object) for column in columns], axis=1)

@@ -1,4 +1,4 @@
-"""Three dots: identical black discs on white, each anywhere (Rhodes & Lee 2021)."""
+"""Three dots: identical black discs at any positions on white (Rhodes & Lee 2021)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from unweave.data.factor_data import Card, FactorData, check_image_size
 from unweave.factors import FactorSpace
 
 PLACES = 64  # values of each coordinate
-RADIUS = 0.08  # of the image's width
+RADIUS = 0.08  # as a fraction of the width
 
 
 class ThreeDots(FactorData):
-    """Dots centred at x·W/63, y·W/63, from edge to edge of the image; they may overlap and reach over the edge.
+    """Dots centred at x·W/63, y·W/63, from edge to edge of the image; they may overlap and cross the edge.
 
-    The dots are identical, so six permutations of the factors give the same image. A pixel's grey is its distance from
-    the rim, ramped over one pixel: within 0.07 of the share of it that a dot covers.
+    The dots are identical, so that six permutations of the factors give the same image. Edges are smoothed by a linear
+    ramp over one pixel, within 0.07 of the exact coverage of each pixel.
     """
 
     name = "three_dots"
     card = Card(
-        title="three black dots on white, each anywhere",
+        title="three black dots at any positions on white",
         space=FactorSpace.of(x0=PLACES, y0=PLACES, x1=PLACES, y1=PLACES, x2=PLACES, y2=PLACES),
         shape=(1, 64, 64),
         licence="MIT (drawn here)",

@@ -1,4 +1,4 @@
-"""XYSquares: squares on a grid whose places do not overlap, so that pixels know no nearness (Michlo et al. 2023)."""
+"""XYSquares: squares on a grid without overlap, so that pixel distances carry no order (Michlo et al. 2023)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ def _space(squares: int, grid: int) -> FactorSpace:
 
 
 class XYSquares(FactorData):
-    """Squares that take the red, green and blue channel in turn; those that share a channel may cover one another.
+    """Squares in the red, green and blue channels in turn; squares in the same channel may overlap.
 
-    ``grid`` places along each axis, ``spacing`` pixels apart and centred in the image. With the spacing as wide as the
-    square, no two places overlap and every step along a factor is perceived as equally far; a smaller spacing brings
-    the overlap, and the order, back (sec. 5.4).
+    Each axis has ``grid`` positions, ``spacing`` pixels apart and centred in the image. If the spacing is the width of
+    a square, positions do not overlap and all changes of a factor have the same perceived distance; with a smaller
+    spacing they overlap, and distances increase along the factor (sec. 5.4).
     """
 
     name = "xysquares"
     card = Card(
-        title="a red, a green and a blue square on a grid whose places do not overlap",
+        title="a red, a green and a blue square on a grid without overlap",
         space=_space(3, 8),
         shape=(3, 64, 64),
         licence="MIT (drawn here)",
@@ -36,16 +36,17 @@ class XYSquares(FactorData):
     def __init__(
         self, *, size: int = 64, squares: int = 3, square: int | None = None, grid: int = 8, spacing: int | None = None
     ) -> None:
-        """``square`` is the side in pixels, by default an eighth of ``size``; ``spacing`` is by default the side."""
+        """``square`` is the width in pixels, by default an eighth of ``size``; ``spacing`` is by default this width."""
         self.shape = (3, check_image_size(self.name, size, at_least=8), size)
         square = size // 8 if square is None else square
         spacing = square if spacing is None else spacing
         for option, value in (("squares", squares), ("square", square), ("grid", grid), ("spacing", spacing)):
             whole(f"xysquares: {option}", value, at_least=1)
+        self.resolved = {"square": square, "spacing": spacing}
         extent = square + (grid - 1) * spacing
         if extent > size:
             raise InputError(
-                f"xysquares: {grid} places {spacing} pixels apart need {extent} pixels, the image has {size}."
+                f"xysquares: {grid} positions {spacing} pixels apart need {extent} pixels, but size is {size}."
             )
         self._space = _space(squares, grid)
         corner = (size - extent) // 2 + spacing * torch.arange(grid)[:, None]  # (grid, 1)
@@ -54,7 +55,7 @@ class XYSquares(FactorData):
 
     @property
     def space(self) -> FactorSpace:
-        """Two coordinates a square."""
+        """Two coordinates per square."""
         return self._space
 
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Figures: one function that makes the table, and one that draws it as a matplotlib figure."""
+"""Figures: one function that makes the table, and one that draws it and returns a matplotlib figure."""
 
 from unweave.figures.contact_sheet import Sheet, draw_contact_sheet, make_sheet
 from unweave.figures.distances import draw_distance_matrices

@@ -14,7 +14,8 @@ from unweave.figures.strips import draw_strips
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_STEPS = 16  # of a traversal
+MOST_STEPS = 16  # images of a traversal
+MOST_FACTORS = 32  # traversals on a sheet
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,16 @@ class Sheet:
 
 
 def make_sheet(data: FactorData, generator: torch.Generator, *, columns: int = MOST_STEPS) -> Sheet:
-    """Two rows of random images; then, through one random point, a traversal of each factor, evenly thinned."""
+    """Make two rows of random images, then a traversal of each factor through one random point.
+
+    A traversal has at most ``columns`` images, evenly spaced. A grid too large for positions has no traversals.
+    """
     random = data.sample(2 * columns, generator).images
     rows = [("random", random[:columns]), ("", random[columns:])]
-    if data.has_factors:
-        drawn = data.sample(1, generator).factors  # a point that exists, also where the table does not fill its grid
+    if data.has_factors and data.space.has_positions:
+        drawn = data.sample(1, generator).factors  # a point that has an image
         assert drawn is not None
-        for axis, name in enumerate(data.space.names):
+        for axis, name in enumerate(data.space.names[:MOST_FACTORS]):
             line = data.space.traverse(drawn[0], axis)
             line = line[data.exist(line)]
             steps = torch.linspace(0, len(line) - 1, min(len(line), columns)).round().long()
@@ -41,5 +45,5 @@ def make_sheet(data: FactorData, generator: torch.Generator, *, columns: int = M
 
 
 def draw_contact_sheet(sheet: Sheet) -> Figure:
-    """A matplotlib figure of the sheet, a row a line."""
+    """Draw one line per row of the sheet and return the matplotlib figure."""
     return draw_strips(sheet.title, sheet.rows)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def draw_distance_matrices(matrices: Sequence[Matrices], *, title: str) -> Figure:
-    """A matplotlib figure with a column a factor; each matrix has its own scale, from 0 to its largest entry."""
+    """Draw one column per factor and return the matplotlib figure; each matrix is scaled to its largest entry."""
     extra("matplotlib", "figures")
     from matplotlib.figure import Figure
 

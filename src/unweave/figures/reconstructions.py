@@ -1,4 +1,4 @@
-"""Reconstructions: images, what a run makes of them, and where the two differ."""
+"""Reconstructions: images, their reconstructions by a run, and the difference."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.figures.strips import draw_strips, to_bytes
+from unweave.figures.titles import title_of
 from unweave.training import Run
 
 if TYPE_CHECKING:
@@ -23,19 +24,20 @@ class Reconstructions:
     title: str
     images: Tensor
     reconstructions: Tensor
+    note: str = ""
 
 
 def make_reconstructions(
     run: Run, data: FactorData, generator: torch.Generator, *, columns: int = 16
 ) -> Reconstructions:
-    """Random images of the data through the run and back."""
+    """Encode and decode random images of the data."""
     images = data.sample(columns, generator).images
-    c = run.configuration
-    return Reconstructions(f"{c.recipe} on {c.data.name}", images, to_bytes(run.reconstruct(images)))
+    title = title_of(run, factors=len(data.space) if data.has_factors else None)
+    return Reconstructions(title, images, to_bytes(run.reconstruct(images)), run.hint)
 
 
 def draw_reconstructions(result: Reconstructions) -> Figure:
-    """A matplotlib figure of three rows: images, reconstructions, and the absolute difference."""
+    """Draw three rows, images, reconstructions and the absolute difference, and return the matplotlib figure."""
     difference = (result.images.int() - result.reconstructions.int()).abs().to(torch.uint8)
     rows = [("image", result.images), ("reconstruction", result.reconstructions), ("difference", difference)]
-    return draw_strips(result.title, rows)
+    return draw_strips(result.title, rows, note=result.note)

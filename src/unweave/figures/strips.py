@@ -1,4 +1,4 @@
-"""Rows of images under one another, each with a label: what sheets, reconstructions and traversals are drawn as."""
+"""Rows of images below one another, each with a label: the layout of sheets, reconstructions and traversals."""
 
 from __future__ import annotations
 
@@ -13,38 +13,62 @@ from unweave.errors import extra
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-GAP = 2  # pixels between images at 64 × 64
+GAP = 3  # pixels between images at 64 × 64, of which one is the border
+BORDER = 190  # grey around each image, so that white images have an edge
+LABEL, WIDTH = 1.3, 9.0  # inches
+TITLE = 100  # characters that fit into the width at the usual size
 
 
-def draw_strips(title: str, rows: Sequence[tuple[str, Tensor]]) -> Figure:
-    """A matplotlib figure of rows of images (n, C, H, W) uint8, a label each."""
+def draw_strips(
+    title: str,
+    rows: Sequence[tuple[str, Tensor]],
+    *,
+    captions: Sequence[Sequence[str]] | None = None,
+    note: str = "",
+) -> Figure:
+    """Draw one row of images (n, C, H, W) uint8 per label and return the matplotlib figure.
+
+    ``captions`` are texts above the images of each row; ``note`` is a line below the title.
+    """
     extra("matplotlib", "figures")
     from matplotlib.figure import Figure
 
-    strips = [_strip(images) for _, images in rows]
-    width = max(strip.shape[1] for strip in strips)
-    strips = [torch.cat([s, s.new_full((s.shape[0], width - s.shape[1], 3), 255)], dim=1) for s in strips]
-    page = torch.cat(strips).numpy()
-    label = 1.3  # inches at the left
-    figure = Figure(figsize=(label + 9, 9 * page.shape[0] / page.shape[1] + 0.4), dpi=150)
-    left, top = label / figure.get_figwidth(), 1 - 0.35 / figure.get_figheight()
-    axes = figure.add_axes((left, 0.05 / figure.get_figheight(), 0.99 - left, top - 0.05 / figure.get_figheight()))
-    axes.imshow(page, interpolation="nearest", aspect="equal")
-    axes.set_axis_off()
-    height = strips[0].shape[0]
-    for row, (name, _) in enumerate(rows):
-        axes.text(-0.006 * width, (row + 0.5) * height, name, ha="right", va="center", fontsize=9)
-    axes.set_title(title, fontsize=11, loc="left")
+    pages = [_strip(images) for _, images in rows]
+    pixel = WIDTH / max(page.shape[1] for page in pages)  # inches
+    strip = pixel * pages[0].shape[0]
+    caption = 0.16 if captions else 0.0
+    head = 0.42 + (0.22 if note else 0.0)
+    figure = Figure(figsize=(LABEL + WIDTH + 0.1, head + len(rows) * (strip + caption + 0.04) + 0.06), dpi=150)
+    total_width, total_height = figure.get_size_inches()
+    size = 11 * min(1.0, TITLE / max(1, len(title)))
+    figure.text(LABEL / total_width, 1 - 0.08 / total_height, title, fontsize=size, ha="left", va="top")
+    if note:
+        figure.text(LABEL / total_width, 1 - 0.34 / total_height, note, fontsize=8, ha="left", va="top", color="#a33")
+    top = total_height - head
+    for number, ((name, images), page) in enumerate(zip(rows, pages, strict=True)):
+        top -= caption
+        across = pixel * page.shape[1]
+        frame = (LABEL / total_width, (top - strip) / total_height, across / total_width, strip / total_height)
+        axes = figure.add_axes(frame)
+        axes.imshow(page.numpy(), interpolation="nearest", aspect="auto")
+        axes.set_axis_off()
+        figure.text(
+            (LABEL - 0.08) / total_width, (top - strip / 2) / total_height, name, fontsize=9, ha="right", va="center"
+        )
+        for column, text in enumerate(captions[number] if captions else ()):
+            x = LABEL + across * (column + 0.5) / len(images)
+            figure.text(x / total_width, (top + 0.02) / total_height, text, fontsize=6, ha="center", va="bottom")
+        top -= strip + 0.04
     return figure
 
 
 def to_bytes(images: Tensor) -> Tensor:
-    """Images in [0, 1] as uint8."""
+    """Convert images in [0, 1] to uint8."""
     return (images * 255).round().clamp(0, 255).to(torch.uint8)
 
 
 def _strip(images: Tensor) -> Tensor:
-    """Images (n, C, H, W) side by side with white gaps: (H + gap, n · (W + gap), 3)."""
-    gap = max(1, GAP * images.shape[-1] // 64)
-    padded = torch.nn.functional.pad(images.expand(-1, 3, -1, -1), (0, gap, 0, gap), value=255)
+    """Return images (n, C, H, W) side by side, each with a grey border: (H + 2, n · (W + gap), 3)."""
+    bordered = torch.nn.functional.pad(images.expand(-1, 3, -1, -1), (1, 1, 1, 1), value=BORDER)
+    padded = torch.nn.functional.pad(bordered, (0, max(0, GAP * images.shape[-1] // 64 - 1)), value=255)
     return padded.permute(2, 0, 3, 1).reshape(padded.shape[2], -1, 3)

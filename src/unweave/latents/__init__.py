@@ -1,10 +1,11 @@
-"""What lies between an encoder and a decoder: a Gaussian posterior, a plain code, or a quantised one."""
+"""Latent spaces between encoder and decoder: Gaussian posteriors, deterministic codes, quantised codes."""
 
 from unweave.latents.codebook import Codebook
 from unweave.latents.deterministic import Deterministic
 from unweave.latents.fsq import FSQ
 from unweave.latents.gaussian import Gaussian
 from unweave.latents.latent import Code, Latent
+from unweave.latents.summary import Summary
 
 LATENTS: dict[str, type[Latent]] = {
     "gaussian": Gaussian,
@@ -13,4 +14,4 @@ LATENTS: dict[str, type[Latent]] = {
     "fsq": FSQ,
 }
 
-__all__ = ["FSQ", "LATENTS", "Code", "Codebook", "Deterministic", "Gaussian", "Latent"]
+__all__ = ["FSQ", "LATENTS", "Code", "Codebook", "Deterministic", "Gaussian", "Latent", "Summary"]

@@ -1,4 +1,4 @@
-"""Latent quantisation: each latent takes the nearest value of a small codebook of its own (Hsu et al. 2023, QLAE)."""
+"""Latent quantisation: each latent takes the closest value of its own small codebook (Hsu et al. 2023, QLAE)."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from unweave.latents.latent import Code, Latent, straight_through
 
 
 class Codebook(Latent):
-    """``levels`` learned values a latent, at first evenly from −0.5 to 0.5.
+    """``levels`` learned values per latent, initially evenly spaced from −0.5 to 0.5.
 
-    The values learn by the quantisation term, and the encoder comes to them by the commitment term.
+    The quantisation term trains the values, and the commitment term pulls the encoder's outputs towards them.
     """
 
     title: ClassVar[str] = "the codebook latent"
     levels: int = Field(default=10, ge=2, le=100_000)
 
     def start(self) -> dict[str, Tensor]:
-        """The codebook (D, levels)."""
+        """Return the initial codebook (D, levels)."""
         return {"codebook": torch.linspace(-0.5, 0.5, self.levels).repeat(self.size, 1)}
 
     def code(self, outputs: Tensor, learned: Mapping[str, Tensor], generator: torch.Generator | None = None) -> Code:
-        """The value nearest to each output; indices are exact, so that rounding never parts one value into two."""
+        """Choose the closest value for each output. Indices are exact: rounding cannot split one value into two."""
         codebook = learned["codebook"]  # (D, levels)
         indices = (outputs.detach().unsqueeze(-1) - codebook.detach()).abs().argmin(-1)  # (B, D)
         quantised = codebook.to(outputs.dtype).T.gather(0, indices)
         return Code(straight_through(outputs, quantised), outputs, quantised=quantised, indices=indices)
 
     def values(self, learned: Mapping[str, Tensor]) -> Tensor:
-        """The codebook (D, levels), sorted."""
+        """Return the codebook (D, levels), sorted."""
         return learned["codebook"].detach().sort(dim=1).values

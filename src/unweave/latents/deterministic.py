@@ -1,4 +1,4 @@
-"""A plain code: the encoder's outputs as they are, as in an autoencoder."""
+"""A deterministic code: the encoder's outputs themselves, as in an autoencoder."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from unweave.latents.latent import Code, Latent
 
 
 class Deterministic(Latent):
-    """Real latents without chance."""
+    """Real-valued latents without noise."""
 
     title: ClassVar[str] = "the deterministic latent"
 
     def code(self, outputs: Tensor, learned: Mapping[str, Tensor], generator: torch.Generator | None = None) -> Code:
-        """The outputs themselves."""
+        """Return the outputs as the code."""
         return Code(outputs, outputs)

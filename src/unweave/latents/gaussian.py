@@ -1,4 +1,4 @@
-"""A Gaussian posterior: the encoder gives a mean and a log-variance, and the code is drawn (Kingma & Welling 2014)."""
+"""A Gaussian posterior: the encoder outputs mean and log-variance, and codes are sampled (Kingma & Welling 2014)."""
 
 from __future__ import annotations
 
@@ -9,26 +9,37 @@ import torch
 from torch import Tensor
 
 from unweave.latents.latent import Code, Latent
+from unweave.latents.summary import Summary
 
 
 class Gaussian(Latent):
-    """Independent normal latents; the representation is their mean."""
+    """Independent normal latents with a standard normal prior. The representation is the posterior mean."""
 
     title: ClassVar[str] = "the gaussian latent"
 
     @property
     def outputs(self) -> int:
-        """Means, then log-variances."""
+        """The number of encoder outputs: means, then log-variances."""
         return 2 * self.size
 
     def code(self, outputs: Tensor, learned: Mapping[str, Tensor], generator: torch.Generator | None = None) -> Code:
-        """Draw z = mean + exp(logvar / 2) · noise, or take the mean where there is no generator."""
+        """Sample z = mean + exp(logvar / 2) · noise, or take the mean if ``generator`` is None."""
         mean, logvar = outputs.chunk(2, dim=1)  # (B, D) each
         return draw(mean, logvar, generator)
 
+    def traversal(self, steps: int, span: float, summary: Summary | None, learned: Mapping[str, Tensor]) -> Tensor:
+        """Return values (D, steps) evenly spaced from −span to span, in standard deviations of the prior."""
+        return torch.linspace(-span, span, steps).repeat(self.size, 1)
+
+    def sample(
+        self, n: int, generator: torch.Generator, summary: Summary | None, learned: Mapping[str, Tensor]
+    ) -> Tensor:
+        """Sample codes (n, D) from the prior."""
+        return torch.randn(n, self.size, generator=generator)
+
 
 def draw(mean: Tensor, logvar: Tensor, generator: torch.Generator | None) -> Code:
-    """The code of a posterior with this mean and log-variance (B, D)."""
+    """Sample a code given mean and log-variance (B, D), or take the mean if ``generator`` is None."""
     if generator is None:
         return Code(mean, mean, logvar)
     noise = torch.randn(mean.shape, generator=generator, device=mean.device, dtype=mean.dtype)

@@ -23,7 +23,7 @@ from unweave.metrics.interventions import (
 
 @dataclass(frozen=True)
 class BetaVAEScore:
-    """Accuracy on votes that the classifier has not seen, and on those it was fitted to."""
+    """Accuracy on new votes (``score``) and on the votes that the classifier was fitted to (``train``)."""
 
     score: float
     train: float
@@ -32,11 +32,11 @@ class BetaVAEScore:
 def beta_vae_score(
     represent: Represent, space: FactorSpace, *, train: int = 10_000, test: int = 5_000, batch: int = 64, seed: int = 0
 ) -> BetaVAEScore:
-    """Accuracy of naming the factor that pairs share, from their mean absolute difference (Higgins et al. 2017).
+    """Compute the accuracy of predicting which factor pairs share, from their mean absolute difference.
 
-    One point of ``train`` and ``test`` is a batch of pairs that agree in one factor, drawn at random; the classifier is
-    scikit-learn's default logistic regression, as in Locatello et al. 2019. Chance is one over the number of factors.
-    Factors with one value are never drawn: nothing tells them from the rest.
+    Higgins et al. 2017. Each of the ``train`` and ``test`` votes is a batch of pairs that agree in one randomly drawn
+    factor. The classifier is scikit-learn's default logistic regression, as in Locatello et al. 2019. Chance level is
+    one over the number of factors. Factors with a single value are never drawn, as nothing distinguishes them.
     """
     check_positive("beta_vae_score", train=train, test=test, batch=batch)
     axes = varying_axes("beta_vae_score", space)
@@ -51,11 +51,11 @@ def beta_vae_score(
 def _votes(
     represent: Represent, space: FactorSpace, axes: torch.Tensor, votes: int, batch: int, generator: torch.Generator
 ) -> tuple[Floats, Integers]:
-    """Mean absolute differences (votes, D) and the shared factor (votes,)."""
+    """Return mean absolute differences (votes, D) and the shared factors (votes,)."""
     features, labels = [], []
     for some in batches_of(votes, 2 * batch):
         axis = random_axes(axes, some, generator)
-        # a pair is a batch of two that share the factor
+        # a pair is a group of two that share the factor
         pairs = space.held(some * batch, 2, generator, axis=axis.repeat_interleave(batch)).factors
         codes = codes_of("beta_vae_score", represent, pairs)  # (votes · batch, 2, D)
         difference = np.abs(codes[:, 0] - codes[:, 1]).reshape(some, batch, -1)

@@ -1,38 +1,31 @@
-"""Gradient boosting as scikit-learn defines it, with trees grown by LightGBM: the same scores at many times the speed.
+"""Gradient boosting for classification: scikit-learn's ``GradientBoostingClassifier`` at many times its speed.
 
-LightGBM is given the residuals and a constant curvature, so that a split's gain is the fall in squared error, scikit-
-learn's criterion; the values of the leaves, and so the scores that the next residuals come from, are computed here by
-scikit-learn's Newton step. Two things remain: thresholds lie between ``BINS`` quantiles instead of between any two
-samples, and equal splits go to a random feature a round instead of a random feature a node.
+Trees, split criterion, leaf values and importances are scikit-learn's, with its default settings. Splits are exact:
+every threshold between two samples is considered. Only the random choice between equally good splits differs. Latents
+are standardised first, so that their scale does not matter.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from unweave.errors import whole
 from unweave.metrics.inputs import Floats, Integers, standardised
 
-ROUNDS, DEPTH, RATE = 100, 3, 0.1  # scikit-learn's defaults
-LEAVES = 2**DEPTH
-BINS = 2048  # with fewer, scores leave scikit-learn's by more than 0.02 on samples of thousands
-THREADS = 1  # LightGBM keeps one number for the whole process, which every call must name
-# Making a booster while another one grows trees has crashed the process: one thread at a time, and processes beside it.
-LIGHTGBM = threading.Lock()
-WORTH_A_PROCESS = 250_000  # rows times classes, a few seconds: what it costs to start one
-ORDERS = 4  # of the features, taken in turn: LightGBM gives a tie to the first
+ROUNDS, RATE = 100, 0.1  # scikit-learn's defaults, as is the depth of 3
+ROWS, TREES = 2048, 4  # the size of a task: rows to compute probabilities for, trees to grow
 
 
 @dataclass(frozen=True, eq=False)
 class Boosted:
-    """Importance (D,) of the features, summing to 1 (or 0 where nothing was split), and predicted classes."""
+    """Importance (D,) of the latents, which sums to 1 (or is 0 if no split was useful), and predicted classes."""
 
     importance: Floats
     train: Integers
@@ -40,117 +33,89 @@ class Boosted:
 
 
 Job = tuple[Floats, Integers, Floats]  # codes (N, D), their classes (N,), codes of the test sample
+Task = Callable[[], None]
 
 
-def boost_each(jobs: Sequence[Job], *, seed: int) -> list[Boosted]:
-    """:func:`boost` of each job, in their order: large ones side by side in processes, which changes no bit.
+def boost(codes: Floats, classes: Integers, test: Floats, *, seed: int, workers: int | None = None) -> Boosted:
+    """Fit classes (N,) to codes (N, D), and predict the classes of both samples."""
+    return boost_each([(codes, classes, test)], seed=seed, workers=workers)[0]
 
-    Within a process that multiprocessing started they run one by one: joblib's workers would not end with it.
+
+def boost_each(jobs: Sequence[Job], *, seed: int, workers: int | None = None) -> list[Boosted]:
+    """Fit one model per job and return the results in the same order.
+
+    The trees of one round, of all jobs and classes, are grown in parallel on ``workers`` threads (all cores if None).
+    Each tree is grown by a single thread, so results do not depend on the number of workers.
     """
-    costs = [len(codes) * len(np.unique(classes)) for codes, classes, _ in jobs]
-    workers = min(os.cpu_count() or 1, len(jobs))
-    if sum(costs) < WORTH_A_PROCESS or workers < 2 or multiprocessing.parent_process() is not None:
-        return [boost(*job, seed=seed) for job in jobs]
-    from joblib import Parallel, delayed
-
-    order = np.argsort(-np.asarray(costs), kind="stable")  # the costliest first, so that none is left to the end alone
-    done = Parallel(workers)(delayed(boost)(*jobs[number], seed=seed) for number in order)
-    return [done[place] for place in np.argsort(order)]
-
-
-def boost(codes: Floats, classes: Integers, test: Floats, *, seed: int) -> Boosted:
-    """Fit classes (N,) to codes (N, D), predict them and those of the test codes."""
-    with LIGHTGBM, threadpool_limits(1):
-        return _boost(codes, classes, test, seed)
+    limit = (os.cpu_count() or 1) if workers is None else whole("workers", workers, at_least=1)
+    models = [Model(*job) for job in jobs]
+    learning = sorted((model for model in models if model.can_learn), key=lambda model: -model.scores.size)
+    with ThreadPoolExecutor(limit) as pool:
+        for turn in range(ROUNDS):
+            salt = np.random.SeedSequence((seed, turn)).generate_state(1, np.uint64)[0]
+            run(pool, (task for model in learning for task in model.probability_tasks()))
+            run(pool, (task for model in learning for task in model.tree_tasks(salt)))
+    return [model.result() for model in models]
 
 
-def _boost(codes: Floats, classes: Integers, test: Floats, seed: int) -> Boosted:
-    codes, test = standardised(codes, test)  # trees do not see it, but LightGBM takes tiny numbers for zeros
-    seen, classes = np.unique(classes, return_inverse=True)
-    if not codes.any() or len(seen) == 1:  # nothing to split or to tell apart, and LightGBM refuses to try
-        commonest = seen[np.bincount(classes).argmax()]
-        return Boosted(np.zeros(codes.shape[1]), np.full(len(codes), commonest), np.full(len(test), commonest))
-    orders = [np.random.default_rng((seed, order)).permutation(codes.shape[1]) for order in range(ORDERS)]
-    outputs = 1 if len(seen) == 2 else len(seen)
-    boosters = [_booster(codes[:, order], outputs) for order in orders]
-    samples = [codes[:, order].copy() for order in orders]
-    values: list[list[Floats]] = [[] for _ in orders]  # of the leaves, a round each
-    target = classes[:, None] == (np.arange(outputs) if outputs > 1 else 1)  # (N, outputs)
-    share = np.bincount(classes) / len(classes)
-    start = np.log(share) if outputs > 1 else np.log(share[1:] / share[:1])
-    scores = np.tile(start, (len(codes), 1))
-    curvature = np.ones(target.shape, np.float32)
-    for turn in range(ROUNDS):
-        booster, x = boosters[turn % ORDERS], samples[turn % ORDERS]
-        residual = target - (_softmax(scores) if outputs > 1 else np.exp(-np.logaddexp(0, -scores)))
-        gradient = _gradient(residual, curvature)
-        if booster.update(fobj=gradient):
-            break  # no tree could be split: there is nothing left to learn
-        leaf = _leaves(booster, x, booster.current_iteration() - 1)
-        values[turn % ORDERS].append(RATE * _newton(leaf, residual, len(seen)))
-        scores += values[turn % ORDERS][-1][leaf]
-    test_scores = np.tile(start, (len(test), 1))
-    for booster, order, steps in zip(boosters, orders, values, strict=True):
-        if not steps:
-            continue
-        leaf = _leaves(booster, test[:, order].copy(), 0)  # (N, trees)
-        gains = np.concatenate(steps)[leaf]
-        test_scores += gains.reshape(len(test), -1, outputs).sum(1)
-    importance = np.zeros(codes.shape[1])
-    for booster, order in zip(boosters, orders, strict=True):
-        importance[order] += booster.feature_importance("gain")
-    total = importance.sum()
-    guess, test_guess = (s.argmax(1) if outputs > 1 else (s[:, 0] > 0).astype(int) for s in (scores, test_scores))
-    return Boosted(importance / total if total > 0 else importance, seen[guess], seen[test_guess])
+def run(pool: Executor, tasks: Iterable[Task]) -> None:
+    """Run all tasks and wait for them."""
+    for future in [pool.submit(task) for task in tasks]:
+        future.result()
 
 
-def _booster(codes: Floats, outputs: int) -> Any:
-    import lightgbm
+class Model:
+    """A boosted ensemble during the fit: the scores of both samples, one row per class, which each round adds to.
 
-    settings = {
-        "objective": "none",
-        "num_class": outputs,
-        "num_leaves": LEAVES,
-        "max_depth": DEPTH,
-        "learning_rate": 1.0,
-        "min_data_in_leaf": 1,
-        "min_sum_hessian_in_leaf": 0.0,
-        "max_bin": BINS,
-        "min_data_in_bin": 1,
-        "feature_pre_filter": False,
-        "force_row_wise": True,
-        "deterministic": True,
-        "num_threads": THREADS,
-        "verbosity": -1,
-    }
-    return lightgbm.Booster(settings, lightgbm.Dataset(codes, np.zeros(len(codes)), params=settings))
+    Two classes share one row, the logit of the second class. Trees are not kept.
+    """
 
+    def __init__(self, codes: Floats, classes: Integers, test: Floats) -> None:
+        most = np.finfo(np.float32).max  # test codes can be far outside of the range of the training codes
+        fit, predict = (np.clip(s.T, -most, most).astype(np.float32, order="C") for s in standardised(codes, test))
+        self.varying = np.flatnonzero(np.ptp(fit, axis=1) > 0)
+        self.codes, self.test = fit[self.varying], predict[self.varying]
+        self.seen, self.classes = np.unique(classes, return_inverse=True)
+        share = np.bincount(self.classes) / len(classes)
+        start = np.log(share) - np.log(share).mean()
+        if len(share) == 2:
+            start, self.classes = start[1:] - start[:1], self.classes - 1  # row 0 is for the second class
+        self.scores = np.repeat(start[:, None], len(codes), axis=1)
+        self.test_scores = np.repeat(start[:, None], len(test), axis=1)
+        self.probability = np.empty_like(self.scores)
+        self.latents, self.importance = codes.shape[1], np.zeros((len(start), len(self.varying)))
+        self.order = np.argsort(self.codes, axis=1, kind="stable").astype(np.uint32)
+        self.inverse = 1 / np.arange(len(codes) + 1).clip(1)
+        self.shrinkage = RATE * ((len(share) - 1) / len(share) if len(share) > 2 else 1.0)
 
-def _gradient(residual: Floats, curvature: Any) -> Any:
-    gradient = (-residual).astype(np.float32)
-    if residual.shape[1] == 1:
-        gradient, curvature = gradient[:, 0], curvature[:, 0]
-    return lambda scores, data: (gradient, curvature)
+    @property
+    def can_learn(self) -> bool:
+        """Whether there are several classes and a latent to tell them apart."""
+        return len(self.seen) > 1 and len(self.varying) > 0
 
+    def probability_tasks(self) -> Iterator[Task]:
+        """Compute the probabilities of the classes, in blocks of rows."""
+        from unweave.metrics.trees import softmax
 
-def _leaves(booster: Any, codes: Floats, first: int) -> Integers:
-    """The leaf (N, trees) that each tree from round ``first`` on puts each sample in, counted through all of them."""
-    leaves = np.asarray(booster.predict(codes, pred_leaf=True, start_iteration=first, num_threads=THREADS))
-    leaves = leaves.reshape(len(codes), -1).astype(np.int64)
-    return np.asarray(leaves + LEAVES * np.arange(leaves.shape[1]))
+        rows = self.scores.shape[1]
+        for first in range(0, rows, ROWS):
+            yield partial(softmax, first, min(first + ROWS, rows), self.scores, self.probability)
 
+    def tree_tasks(self, salt: Any) -> Iterator[Task]:
+        """Grow the trees of one round, in blocks of classes."""
+        from unweave.metrics.trees import boost_classes
 
-def _newton(leaf: Integers, residual: Floats, classes: int) -> Floats:
-    """One Newton step of the log-loss in every leaf (Friedman 2001, algorithms 5 and 6)."""
-    size = np.abs(residual)
-    above = np.bincount(leaf.reshape(-1), residual.reshape(-1), LEAVES * residual.shape[1])
-    below = np.bincount(leaf.reshape(-1), (size * (1 - size)).reshape(-1), LEAVES * residual.shape[1])
-    factor = (classes - 1) / classes if residual.shape[1] > 1 else 1.0
-    step: Floats = np.divide(above, below, out=np.zeros_like(above), where=below > 1e-150)
-    return factor * step
+        sample = self.codes, self.order, self.test, self.classes, self.probability, self.inverse, self.shrinkage
+        results = self.scores, self.test_scores, self.importance
+        for first in range(0, len(self.scores), TREES):
+            yield partial(boost_classes, first, min(first + TREES, len(self.scores)), *sample, salt, *results)
 
-
-def _softmax(scores: Floats) -> Floats:
-    powers = np.exp(scores - scores.max(1, keepdims=True))
-    shares: Floats = powers / powers.sum(1, keepdims=True)
-    return shares
+    def result(self) -> Boosted:
+        """Normalise the importance and predict the classes."""
+        importance = np.zeros(self.latents)
+        importance[self.varying] = self.importance.sum(0)
+        total = importance.sum()
+        train, test = (
+            self.seen[s.argmax(0) if len(s) > 1 else (s[0] > 0).astype(int)] for s in (self.scores, self.test_scores)
+        )
+        return Boosted(importance / total if total > 0 else importance, train, test)

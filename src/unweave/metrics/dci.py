@@ -1,4 +1,4 @@
-"""Disentanglement, completeness, informativeness: which latents does a predictor of each factor lean on?"""
+"""Disentanglement, completeness, informativeness: which latents does a predictor of each factor rely on?"""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from unweave.errors import unknown
+from unweave.errors import InputError, unknown
 from unweave.metrics.boosting import boost_each
-from unweave.metrics.fitting import each_factor
+from unweave.metrics.fitting import SKLEARN_PARALLEL, allowed_workers, each_factor, linear_svm
 from unweave.metrics.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
 
 IMPORTANCES = ("gbt", "gbt-exact", "forest", "svm")
@@ -17,7 +17,7 @@ IMPORTANCES = ("gbt", "gbt-exact", "forest", "svm")
 
 @dataclass(frozen=True, eq=False)
 class DCI:
-    """Three scores, and the importance of each latent for each factor."""
+    """The three scores, and the importance of each latent for each factor."""
 
     disentanglement: float
     completeness: float
@@ -29,7 +29,7 @@ class DCI:
 
     @property
     def score(self) -> float:
-        """Disentanglement, which is what papers call "DCI" without more."""
+        """Disentanglement, which is what papers mean by an unqualified "DCI"."""
         return self.disentanglement
 
 
@@ -38,26 +38,32 @@ def dci(
     factors: Factors,
     *,
     importance: Literal["gbt", "gbt-exact", "forest", "svm"] = "gbt",
+    completeness: Literal["weighted", "mean"] = "weighted",
     test: tuple[Any, Any] | None = None,
     seed: int = 0,
 ) -> DCI:
-    """One minus the entropy of the importance matrix along each latent and each factor (Eastwood & Williams 2018).
+    """Compute one minus the entropy of the importance matrix, per latent and per factor (Eastwood & Williams 2018).
 
-    ``importance`` is the predictor it comes from:
+    ``importance`` names the predictor that the importance matrix comes from:
 
-    - ``"gbt"``, gradient boosting with scikit-learn's defaults, as in disentanglement_lib; here within 0.02 of
-      scikit-learn's and many times as fast (:mod:`unweave.metrics.boosting`); ``"gbt-exact"``, scikit-learn itself;
-    - ``"forest"``, 100 trees of depth 10 by entropy on standardised codes, as in Tripod; a tenth is held out;
-    - ``"svm"``, a linear SVM with an L1 penalty on standardised codes, the mean over classes of its absolute weights,
-      as in Locatello et al. 2019.
+    - ``"gbt"``: gradient boosting with scikit-learn's default settings, as in disentanglement_lib, by a faster
+      implementation (:mod:`unweave.metrics.boosting`); ``"gbt-exact"`` is scikit-learn itself;
+    - ``"forest"``: a random forest of 100 trees of depth 10 with the entropy criterion on standardised codes, as in
+      Tripod. Unless ``test`` is given, a random tenth of the sample is held out, also by :func:`unweave.score`;
+    - ``"svm"``: a linear SVM with an L1 penalty on standardised codes, as in Locatello et al. 2019; the importance is
+      the mean over classes of the absolute weights.
 
-    Latents and factors are weighted by their share of the importance. Constant factors are left out. Where nothing is
-    of any importance (dead codes), disentanglement and completeness are 0. With one latent (or one factor) there is
-    nothing to be spread over: completeness (or disentanglement) is 1 wherever there is importance.
+    Disentanglement is the mean over latents weighted by their share of the importance. Completeness is weighted over
+    factors in the same way, as in disentanglement_lib, or is their plain mean (``completeness="mean"``), as in
+    Locatello et al. 2019, appendix B. The two differ for ``"svm"`` only: for trees, every factor has the same share.
+    Constant factors are left out. If nothing has any importance (constant codes), disentanglement and completeness are
+    0. With a single latent (or factor), completeness (or disentanglement) is 1 wherever there is importance.
     """
     if importance not in IMPORTANCES:
         raise unknown("importance", importance, IMPORTANCES)
-    share = 0.1 if importance == "forest" else 1 / 3  # what is held out where no test sample is given
+    if completeness not in ("weighted", "mean"):
+        raise InputError(f"dci: completeness must be 'weighted' or 'mean', got {completeness!r}.")
+    share = 0.1 if importance == "forest" else 1 / 3  # held out if no test sample is given
     train, held_out = fit_and_test("dci", codes, factors, test, seed, test_share=share)
     if importance == "gbt":
         rows = _boosting(train, held_out, seed)
@@ -68,9 +74,10 @@ def dci(
     matrix = np.stack([row[0] for row in rows], axis=1)  # (D, K)
     per_latent, per_factor = _purity(matrix, axis=1), _purity(matrix, axis=0)
     total = matrix.sum()
+    weights = matrix.sum(0) if completeness == "weighted" else np.ones(matrix.shape[1])
     return DCI(
         disentanglement=float((per_latent * matrix.sum(1)).sum() / total) if total > 0 else 0.0,
-        completeness=float((per_factor * matrix.sum(0)).sum() / total) if total > 0 else 0.0,
+        completeness=float(np.average(per_factor, weights=weights)) if total > 0 else 0.0,
         informativeness=float(np.mean([row[2] for row in rows])),
         informativeness_train=float(np.mean([row[1] for row in rows])),
         per_latent=per_latent,
@@ -80,7 +87,7 @@ def dci(
 
 
 def _purity(matrix: Floats, axis: int) -> Floats:
-    """One minus the entropy of the shares along an axis, in units of the greatest entropy there is; 0 for no share."""
+    """Return one minus the entropy of the shares along an axis over the maximum entropy; 0 if there are none."""
     if matrix.shape[axis] == 1:
         return np.asarray(matrix.sum(axis) > 0, np.float64)
     total = matrix.sum(axis, keepdims=True)
@@ -94,7 +101,9 @@ Row = tuple[Floats, float, float]  # importance (D,), accuracy on the train and 
 
 def _boosting(train: Labelled, test: Labelled, seed: int) -> list[Row]:
     truth = [(train.factors[:, factor], test.factors[:, factor]) for factor in train.varying]
-    fitted = boost_each([(train.codes, labels, test.codes) for labels, _ in truth], seed=seed)
+    fitted = boost_each(
+        [(train.codes, labels, test.codes) for labels, _ in truth], seed=seed, workers=allowed_workers()
+    )
     return [
         (model.importance, float(np.mean(model.train == labels)), float(np.mean(model.test == test_labels)))
         for model, (labels, test_labels) in zip(fitted, truth, strict=True)
@@ -112,7 +121,8 @@ def _forest(train: Labelled, test: Labelled, factor: int, seed: int) -> Row:
 
     forest = RandomForestClassifier(100, criterion="entropy", max_depth=10, random_state=seed)
     x, x_test = standardised(train.codes, test.codes)
-    return _tree_row(forest, Labelled(x, train.factors), Labelled(x_test, test.factors), factor)
+    with SKLEARN_PARALLEL:
+        return _tree_row(forest, Labelled(x, train.factors), Labelled(x_test, test.factors), factor)
 
 
 def _tree_row(model: Any, train: Labelled, test: Labelled, factor: int) -> Row:
@@ -122,9 +132,7 @@ def _tree_row(model: Any, train: Labelled, test: Labelled, factor: int) -> Row:
 
 
 def _svm(train: Labelled, test: Labelled, factor: int, seed: int) -> Row:
-    from sklearn.svm import LinearSVC
-
     x, x_test = standardised(train.codes, test.codes)
-    model = LinearSVC(C=1.0, penalty="l1", dual=False, random_state=seed).fit(x, train.factors[:, factor])
+    model = linear_svm(x, train.factors[:, factor], C=1.0, penalty="l1", dual=False, random_state=seed)
     right = [float(np.mean(model.predict(c) == s.factors[:, factor])) for c, s in ((x, train), (x_test, test))]
     return np.abs(model.coef_).mean(0), right[0], right[1]

@@ -1,4 +1,4 @@
-"""DCIMIG: how much of all factors is held by latents that are each kept for one factor?"""
+"""DCIMIG: how much information about the factors is held by latents that are specific to one factor?"""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from unweave.metrics.inputs import Codes, Factors, Floats, labelled
 
 @dataclass(frozen=True, eq=False)
 class DCIMIG:
-    """The score, and what it is made of."""
+    """The score, the largest gap of each factor and the mutual information."""
 
     score: float
-    per_factor: Floats  # (varying factors,), nats: the widest gap of a latent that is kept for the factor
+    per_factor: Floats  # (varying factors,), nats: the largest gap of a latent assigned to the factor
     mutual_information: Floats  # (D, varying factors), nats
 
 
 def dcimig(codes: Codes, factors: Factors, *, bins: int = 20) -> DCIMIG:
-    """Sum over factors of the widest gap of a latent kept for them, by the sum of entropies (Sepliarskaia et al. 2019).
+    """Compute the sum of the factors' largest gaps over the sum of their entropies (Sepliarskaia et al. 2019).
 
-    A latent is kept for the factor it knows best; its gap is what it knows of that minus what it knows of its second
-    best. Constant factors are left out.
+    Each latent is assigned to the factor it has the most mutual information with; its gap is that information minus
+    the information about its second-best factor. Constant factors are left out.
     """
     sample = labelled("dcimig", codes, factors)
     classes = sample.factors[:, sample.varying]
     information = information_table(discretize(sample.codes, bins), classes)  # (D, K)
     best, second = top_two(information, axis=1)
-    kept = np.zeros_like(information)
-    kept[np.arange(len(best)), information.argmax(1)] = best - second
-    per_factor = kept.max(0)
+    gaps = np.zeros_like(information)
+    gaps[np.arange(len(best)), information.argmax(1)] = best - second
+    per_factor = gaps.max(0)
     return DCIMIG(float(per_factor.sum() / entropies(classes).sum()), per_factor, information)

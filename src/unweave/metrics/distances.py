@@ -1,4 +1,4 @@
-"""Do distances between codes follow those between factors, images and reconstructions?"""
+"""Distance agreement: do distances between codes follow those between factors, images and reconstructions?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.stats import rankdata
 from torch import Tensor
 
 from unweave.data import FactorData
@@ -21,11 +20,11 @@ from unweave.metrics.mcc import correlations
 
 @dataclass(frozen=True, eq=False)
 class DistanceAgreement:
-    """Rank correlations of the distances between pairs of images; ``score`` is that of latent with ground truth."""
+    """Correlations between distances of image pairs; ``score`` is Spearman's, of latent and ground-truth distances."""
 
     score: float
     names: tuple[str, ...]
-    spearman: Floats  # (distances, distances), 0 with a constant distance
+    spearman: Floats  # (distances, distances), 0 if one of them is constant
     pearson: Floats
 
 
@@ -38,10 +37,11 @@ def distance_agreement(
     distance: Distance = mse,
     seed: int = 0,
 ) -> DistanceAgreement:
-    """How far ground-truth, perceived, latent and reconstruction distances agree (Michlo et al. 2023, sec. 4.4).
+    """Correlate ground-truth, perceived, latent and reconstruction distances (Michlo et al. 2023, sec. 4.4).
 
-    ``pairs`` pairs differ in one random factor. Latent distance is Euclidean. ``encode`` takes float images in [0, 1]
-    to codes, ``decode`` codes to such images.
+    Distances are those of ``pairs`` random pairs of images that differ in a single factor. ``distance`` compares images
+    and reconstructions; the latent distance is Euclidean. ``encode`` maps float images in [0, 1] to codes, ``decode``
+    maps codes to such images; without it there are no reconstruction distances.
     """
     pairs = whole("distance_agreement: pairs", pairs, at_least=3)
     generator = torch.Generator().manual_seed(check_seed(seed))
@@ -57,7 +57,7 @@ def distance_agreement(
             a, b = (check_codes("distance_agreement", c, rows=1) for c in codes)
             if len(a) != len(images[0]) or len(b) != len(images[1]):
                 raise InputError(
-                    f"distance_agreement: encode was given {len(images[0])} images and returned {len(a)} codes."
+                    f"distance_agreement: encode was given {len(images[0])} images but returned {len(a)} codes."
                 )
             seen.append(distance(*images).double().numpy())
             latent.append(np.linalg.norm(a - b, axis=1))
@@ -70,6 +70,8 @@ def distance_agreement(
     columns = {"ground_truth": [truth], "perceived": seen, "latent": latent, "reconstruction": rebuilt}
     names = tuple(name for name, parts in columns.items() if parts)
     table = np.stack([np.concatenate(columns[name]) for name in names], axis=1)  # (pairs, distances)
+    from scipy.stats import rankdata
+
     ranks = rankdata(table, axis=0)
     spearman = correlations(ranks, ranks)
     return DistanceAgreement(float(spearman[2, 0]), names, spearman, correlations(table, table))

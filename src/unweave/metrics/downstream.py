@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from unweave.errors import whole
+from unweave.errors import InputError, whole
 from unweave.metrics.boosting import boost_each
-from unweave.metrics.fitting import each_factor
+from unweave.metrics.fitting import SKLEARN_PARALLEL, allowed_workers, each_factor
 from unweave.metrics.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
 
 SIZES = (10, 100, 1_000, 10_000)
@@ -18,7 +18,7 @@ SIZES = (10, 100, 1_000, 10_000)
 
 @dataclass(frozen=True, eq=False)
 class Downstream:
-    """Test accuracy (sizes, varying factors) of the two classifiers."""
+    """Test accuracy (sizes, varying factors) of the two classifiers, for each number of labels in ``sizes``."""
 
     sizes: tuple[int, ...]
     logistic: Floats
@@ -26,12 +26,12 @@ class Downstream:
 
     @property
     def score(self) -> float:
-        """Mean accuracy of the two classifiers with the most labels."""
+        """Mean accuracy of the two classifiers with the largest number of labels."""
         return float((self.logistic[-1].mean() + self.boosted[-1].mean()) / 2)
 
     @property
     def efficiency_logistic(self) -> float:
-        """Statistical efficiency: mean accuracy with 100 labels by that with 10,000, or the nearest there were."""
+        """Statistical efficiency: mean accuracy with 100 labels over that with 10,000, or with the closest sizes."""
         return self._efficiency(self.logistic)
 
     @property
@@ -52,13 +52,16 @@ def downstream(
     test: tuple[Any, Any] | None = None,
     seed: int = 0,
 ) -> Downstream:
-    """Mean test accuracy of logistic regression and gradient boosting (Locatello et al. 2019, sec. 5.6 and app. C).
+    """Compute the test accuracy of logistic regression and gradient boosting (Locatello et al. 2019, sec. 5.6, app. C).
 
-    Logistic regression is scikit-learn's with 10 strengths by 5-fold cross-validation, without it where a fold lacks
-    classes; it is fitted to standardised codes (disentanglement_lib takes them as they are, and with them their units).
-    Gradient boosting has scikit-learn's default settings (see :mod:`unweave.metrics.boosting`). The labels are the
-    first 10, 100, … of the training sample; sizes beyond it are left out. Constant factors are left out.
+    Logistic regression is scikit-learn's, with its strength chosen from 10 by 5-fold cross-validation, or with default
+    strength if a fold lacks classes. It is fitted to standardised codes; disentanglement_lib does not standardise, so
+    that results depend on the scale of the codes. Gradient boosting has scikit-learn's default settings (see
+    :mod:`unweave.metrics.boosting`). The labels are the first 10, 100, … of the training sample; sizes larger than the
+    sample are left out, and so are constant factors.
     """
+    if isinstance(sizes, str) or not isinstance(sizes, Iterable):
+        raise InputError(f"downstream: sizes must be a list of numbers of labels, like (10, 100), got {sizes!r}.")
     train, held_out = fit_and_test("downstream", codes, factors, test, seed)
     wanted = sorted({whole("downstream: sizes", size, at_least=2) for size in sizes})
     usable = tuple(size for size in wanted if size <= len(train.codes)) or (len(train.codes),)
@@ -68,7 +71,7 @@ def downstream(
 
 
 def _logistic(train: Labelled, test: Labelled, factor: int, sizes: Sequence[int]) -> Floats:
-    """Accuracy (sizes,) of logistic regression; of the only class where there is one."""
+    """Return the accuracy (sizes,) of logistic regression, or of the only class if there is a single one."""
     accuracy = np.empty(len(sizes))
     for row, size in enumerate(sizes):
         labels = train.factors[:size, factor]
@@ -79,10 +82,10 @@ def _logistic(train: Labelled, test: Labelled, factor: int, sizes: Sequence[int]
 
 
 def _boosted(train: Labelled, test: Labelled, sizes: Sequence[int], seed: int) -> Floats:
-    """Accuracy (sizes, K) of gradient boosting; of the only class where there is one."""
+    """Return the accuracy (sizes, K) of gradient boosting, or of the only class if there is a single one."""
     tasks = [(size, factor) for size in sizes for factor in train.varying]
     jobs = [(train.codes[:size], train.factors[:size, factor], test.codes) for size, factor in tasks]
-    fitted = boost_each(jobs, seed=seed)
+    fitted = boost_each(jobs, seed=seed, workers=allowed_workers())
     right = [np.mean(m.test == test.factors[:, factor]) for m, (_, factor) in zip(fitted, tasks, strict=True)]
     return np.array(right).reshape(len(sizes), -1)
 
@@ -97,6 +100,6 @@ def _cross_validated(codes: Floats, labels: Any) -> Any:
     )
     if not complete:
         return LogisticRegression().fit(codes, labels)
-    return LogisticRegressionCV(Cs=10, cv=folds, scoring="accuracy", use_legacy_attributes=False, l1_ratios=(0.0,)).fit(
-        codes, labels
-    )
+    model = LogisticRegressionCV(Cs=10, cv=folds, scoring="accuracy", use_legacy_attributes=False, l1_ratios=(0.0,))
+    with SKLEARN_PARALLEL:
+        return model.fit(codes, labels)

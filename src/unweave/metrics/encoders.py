@@ -1,4 +1,13 @@
-"""Calling an encoder of somebody else's: in evaluation, without gradients, on its own device."""
+"""Encoders: what the scorer uses of them, and how they are called.
+
+Any callable from images (B, C, H, W) in [0, 1] to codes (B, D) is an encoder. The object (or the object whose method it
+is) may offer more, all of it optional:
+
+- ``discrete``: True if every latent takes one of a few values;
+- ``reconstruct(images)``: images (B, C, H, W) in [0, 1];
+- ``posterior(images)``: mean and log-variance (B, D) of a Gaussian posterior, unless ``has_posterior`` is False;
+- ``likelihood``: "bernoulli" or "gaussian", the likelihood of the images given their reconstructions.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +23,43 @@ from unweave.errors import InputError
 Encode = Callable[[Tensor], Any]
 
 
+def is_discrete(encode: Encode) -> bool:
+    """Return whether the encoder says that its latents take one of a few values each."""
+    discrete = _offered(encode, "discrete", False)
+    if not isinstance(discrete, bool):
+        raise InputError(f"the encoder's attribute discrete must be True or False, got {discrete!r}.")
+    return discrete
+
+
+def likelihood_of(encode: Encode) -> str | None:
+    """Return the likelihood that the encoder names, if any."""
+    likelihood = _offered(encode, "likelihood", None)
+    return likelihood if isinstance(likelihood, str) else None
+
+
+def reconstruction_of(encode: Encode) -> Encode | None:
+    """Return the encoder's function from images to reconstructions, if it has one."""
+    function = _offered(encode, "reconstruct", None)
+    return function if callable(function) else None
+
+
+def posterior_of(encode: Encode) -> Encode | None:
+    """Return the encoder's function from images to the mean and log-variance of the posterior, if it has one."""
+    function = _offered(encode, "posterior", None)
+    return function if callable(function) and _offered(encode, "has_posterior", True) else None
+
+
+def _offered(encode: Encode, name: str, default: Any) -> Any:
+    own = getattr(encode, name, None)
+    return getattr(getattr(encode, "__self__", None), name, default) if own is None else own
+
+
 @contextmanager
 def evaluating(*functions: Encode) -> Iterator[Tensor]:
-    """While modules behind the functions are in evaluation, each put back after: a tensor as images should be.
+    """Put the modules behind the functions into evaluation mode, without gradients; restore each module's mode after.
 
-    Its device and type are theirs. A module, or a method of one, is recognised; a plain function is taken to do as it
-    should with floats on the CPU.
+    Yields a tensor with the device and dtype that images should have. A module, or a method of one, is recognised; a
+    plain function is given floats on the CPU.
     """
     for function in functions:
         if not callable(function):

@@ -1,40 +1,54 @@
-"""Explicitness: can a linear classifier read each factor off the codes?"""
+"""Explicitness: can a linear classifier predict each factor from the codes?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from scipy.stats import rankdata
 
-from unweave.metrics.fitting import each_factor, logistic_regression, probabilities
+from unweave.errors import InputError
+from unweave.metrics.fitting import each_factor, logistic_regression, one_vs_rest, probabilities
 from unweave.metrics.inputs import Codes, Factors, Floats, Integers, fit_and_test, standardised
+
+CLASSIFIERS = {"multinomial": logistic_regression, "one-vs-rest": one_vs_rest}
 
 
 @dataclass(frozen=True, eq=False)
 class Explicitness:
-    """The score on the test sample, and what it is made of."""
+    """The score on the test sample, the score on the training sample and the test score of each factor."""
 
     score: float
     train: float
     per_factor: Floats  # (K,) on the test sample, NaN for a constant factor
 
 
-def explicitness(codes: Codes, factors: Factors, *, test: tuple[Any, Any] | None = None, seed: int = 0) -> Explicitness:
-    """Mean over factors of the ROC area of logistic regression, one class against the rest (Ridgeway & Mozer 2018).
+def explicitness(
+    codes: Codes,
+    factors: Factors,
+    *,
+    classifier: Literal["multinomial", "one-vs-rest"] = "multinomial",
+    test: tuple[Any, Any] | None = None,
+    seed: int = 0,
+) -> Explicitness:
+    """Compute the mean over factors of the ROC area of a logistic regression, one class against the rest.
 
-    scikit-learn's default regression on standardised codes, as in Locatello et al. 2019; 0.5 is chance, 1 is perfect.
-    Areas are averaged over the classes that occur in the sample and are not all of it; disentanglement_lib fails where
-    the test sample lacks a class. Constant latents are 0 after standardising, where it divides by 0. Constant factors
-    are left out.
+    Ridgeway & Mozer 2018. The regression is fitted to standardised codes with scikit-learn's default settings.
+    ``classifier="multinomial"`` is scikit-learn's default since version 0.22 and what disentanglement_lib gives with
+    it; ``"one-vs-rest"`` fits one binary regression per class, as described in Locatello et al. 2019, appendix B. 0.5
+    is chance, 1 is perfect. Areas are averaged over the classes that occur in the sample, if there are several;
+    disentanglement_lib fails if a class is missing from the test sample. Constant latents become 0, where
+    disentanglement_lib divides by 0. Constant factors are left out.
     """
+    if classifier not in CLASSIFIERS:
+        raise InputError(f"explicitness: classifier must be 'multinomial' or 'one-vs-rest', got {classifier!r}.")
+    fit = CLASSIFIERS[classifier]
     train, held_out = fit_and_test("explicitness", codes, factors, test, seed)
     x_train, x_test = standardised(train.codes, held_out.codes)
     classes = int(max(train.factors.max(), held_out.factors.max())) + 1
 
     def areas(factor: int) -> tuple[float, float]:
-        model = logistic_regression(x_train, train.factors[:, factor])
+        model = fit(x_train, train.factors[:, factor])
         return (
             roc_area(probabilities(model, x_train, classes), train.factors[:, factor]),
             roc_area(probabilities(model, x_test, classes), held_out.factors[:, factor]),
@@ -47,7 +61,9 @@ def explicitness(codes: Codes, factors: Factors, *, test: tuple[Any, Any] | None
 
 
 def roc_area(scores: Floats, classes: Integers) -> float:
-    """Mean over classes of the chance that a member outscores a stranger, by ranks; 0.5 if there is one class only."""
+    """Return the mean over classes of the probability that a member outscores a non-member, 0.5 for one class."""
+    from scipy.stats import rankdata
+
     counts = np.bincount(classes, minlength=scores.shape[1])
     present = np.flatnonzero((counts > 0) & (counts < len(classes)))
     if not len(present):

@@ -1,15 +1,14 @@
-"""The FactorVAE score: does holding one factor still one latent, always the same?"""
+"""The FactorVAE score: does fixing one factor fix one latent, always the same?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 
 from unweave.factors import FactorSpace
-from unweave.metrics.inputs import Floats, Integers, dead
+from unweave.metrics.inputs import Booleans, Floats, Integers, dead
 from unweave.metrics.interventions import (
     Represent,
     batches_of,
@@ -23,12 +22,12 @@ from unweave.metrics.interventions import (
 
 @dataclass(frozen=True, eq=False)
 class FactorVAEScore:
-    """Accuracy of the majority vote on new votes and on its own, and the votes (K, D) it was made from."""
+    """Accuracy of the majority vote on new votes and on its own votes, and the table of its votes."""
 
     score: float
     train: float
-    votes: Integers
-    active: Any  # (D,) booleans
+    votes: Integers  # (K, D)
+    active: Booleans  # (D,)
 
 
 def factor_vae_score(
@@ -42,11 +41,12 @@ def factor_vae_score(
     threshold: float = 0.05,
     seed: int = 0,
 ) -> FactorVAEScore:
-    """Accuracy of naming the held factor from the latent that varies least, by majority vote (Kim & Mnih 2018).
+    """Compute the accuracy of predicting the fixed factor from the latent that varies least, by majority vote.
 
-    A vote: ``batch`` points that share one factor; the latent with the least variance, relative to its variance over
-    ``variance_points`` random points. Latents whose deviation is below ``threshold`` do not take part, and a constant
-    latent never does (in disentanglement_lib's code default it wins every vote). With no latent left the score is 0.
+    Kim & Mnih 2018. For each vote, ``batch`` points that share one factor are drawn; the vote goes to the latent with
+    the smallest variance relative to its variance over ``variance_points`` random points. Latents with a standard
+    deviation below ``threshold`` are left out. Constant latents always are; with the default of disentanglement_lib's
+    code they win every vote. If no latent is left, the score is 0.
     """
     check_positive("factor_vae_score", train=train, test=test, batch=batch, variance_points=variance_points)
     axes = varying_axes("factor_vae_score", space)
@@ -59,7 +59,7 @@ def factor_vae_score(
         return FactorVAEScore(0.0, 0.0, np.zeros((len(space), len(variance)), np.int64), active)
     relative = np.where(active, variance, np.nan)
     own, new = (_votes(represent, space, axes, n, batch, relative, generator) for n in (train, test))
-    winner = own.argmax(0)  # (D,), the factor each latent stands for
+    winner = own.argmax(0)  # (D,), the factor that each latent votes for
     accuracy = [float(votes[winner, np.arange(len(winner))].sum() / votes.sum()) for votes in (new, own)]
     return FactorVAEScore(accuracy[0], accuracy[1], own, active)
 
@@ -73,7 +73,7 @@ def _votes(
     variance: Floats,
     generator: torch.Generator,
 ) -> Integers:
-    """How often each latent varied least under each held factor, (K, D)."""
+    """Count how often each latent varied least while each factor was fixed, (K, D)."""
     table = np.zeros((len(space), len(variance)), np.int64)
     for some in batches_of(votes, batch):
         axis = random_axes(axes, some, generator)

@@ -1,4 +1,4 @@
-"""Fairness: do predictions of one factor change when another, sensitive one is changed by intervention?"""
+"""Fairness: do predictions of one factor change under interventions on another, sensitive factor?"""
 
 from __future__ import annotations
 
@@ -9,28 +9,29 @@ import torch
 
 from unweave.factors import FactorSpace
 from unweave.metrics.boosting import boost_each
+from unweave.metrics.fitting import allowed_workers
 from unweave.metrics.inputs import Floats, Integers
 from unweave.metrics.interventions import Represent, check_positive, codes_of, torch_generator, varying_axes
 
 
 @dataclass(frozen=True, eq=False)
 class Fairness:
-    """Unfairness, lower is better: the mean over target and sensitive factors, and the tables (target, sensitive)."""
+    """Unfairness, lower is better: the mean over pairs of factors, and tables (target, sensitive) of all pairs."""
 
     score: float
     mean: Floats  # mean total variation, NaN on the diagonal
-    maximum: Floats  # greatest total variation
+    maximum: Floats  # largest total variation
 
 
 def fairness(
     represent: Represent, space: FactorSpace, *, train: int = 10_000, points: int = 100, seed: int = 0
 ) -> Fairness:
-    """Mean total variation between predictions under interventions on a sensitive factor (Locatello et al. 2019b).
+    """Compute the mean total variation between predictions under interventions on a sensitive factor.
 
-    For each target factor gradient boosting is fitted on ``train`` random points; for each other factor, ``points``
-    random points are given each of its values in turn, and the distribution of predictions at a value is compared with
-    that at all values. The score is disentanglement_lib's ``mean_fairness:mean_pred:mean_sens``. Factors with one value
-    take no part.
+    Locatello et al. 2019b. For each target factor, gradient boosting is fitted to ``train`` random points. For each
+    other factor, ``points`` random points are set to each of its values in turn, and the distribution of predictions at
+    each value is compared with the distribution over all values. The score is disentanglement_lib's
+    ``mean_fairness:mean_pred:mean_sens``. Factors with a single value are left out.
     """
     check_positive("fairness", train=train, points=points)
     axes = varying_axes("fairness", space).tolist()
@@ -38,11 +39,13 @@ def fairness(
     factors = space.sample(max(2, train), generator)
     codes = codes_of("fairness", represent, factors)
     changed = [space.traverse(space.sample(points, generator), axis).transpose(0, 1) for axis in axes]
-    flat = [points_of.reshape(-1, len(space)) for points_of in changed]  # (size · points, K), value by value
+    flat = [points_of.reshape(-1, len(space)) for points_of in changed]  # (size · points, K), ordered by value
     test = codes_of("fairness", represent, torch.cat(flat))
     ends = np.cumsum([len(part) for part in flat])[:-1]
 
-    fitted = boost_each([(codes, factors[:, target].numpy(), test) for target in axes], seed=seed)
+    fitted = boost_each(
+        [(codes, factors[:, target].numpy(), test) for target in axes], seed=seed, workers=allowed_workers()
+    )
     table = np.array(  # (targets, sensitive, 2)
         [
             [_variation(part.reshape(space.sizes[axis], points)) for axis, part in zip(axes, parts, strict=True)]
@@ -54,7 +57,7 @@ def fairness(
 
 
 def _variation(guesses: Integers) -> tuple[float, float]:
-    """Mean and greatest total variation of predictions at one value (values, points) from those at all."""
+    """Return the mean and largest total variation between predictions (values, points) at one value and at all."""
     classes = int(guesses.max()) + 1
     shares = np.stack([np.bincount(row, minlength=classes) for row in guesses]) / guesses.shape[1]
     distance = np.abs(shares - shares.mean(0)).sum(1) / 2

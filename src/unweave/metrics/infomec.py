@@ -1,4 +1,4 @@
-"""InfoMEC: modularity, compactness and explicitness from normalised information, over the latents that are active."""
+"""InfoMEC: modularity, compactness and explicitness from normalised mutual information over the active latents."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from unweave.errors import InputError, unknown
 from unweave.metrics.fitting import each_factor, logistic_regression, probabilities
 from unweave.metrics.information import entropies, information_table
 from unweave.metrics.inputs import (
+    Booleans,
     Codes,
     Factors,
     Floats,
@@ -29,18 +30,18 @@ VARIANTS = ("tripod", "qlae", "qlae-training")
 
 @dataclass(frozen=True, eq=False)
 class InfoMEC:
-    """Three scores, and the normalised information they come from."""
+    """The three scores, and the normalised mutual information they are computed from."""
 
     modularity: float
     compactness: float
     explicitness: float
-    nmi: Floats  # (D, varying factors): information by the factor's entropy
-    active: Any  # (D,) booleans
+    nmi: Floats  # (D, varying factors): information over the entropy of the factor
+    active: Booleans  # (D,)
     explicitness_per_factor: Floats  # (varying factors,)
 
     @property
     def score(self) -> float:
-        """Modularity, the score that the method papers compare first."""
+        """Modularity, which the papers compare first."""
         return self.modularity
 
 
@@ -52,29 +53,32 @@ def infomec(
     variant: Literal["tripod", "qlae", "qlae-training"] = "tripod",
     seed: int = 0,
 ) -> InfoMEC:
-    r"""InfoM, InfoE and InfoC (Hsu et al. 2023, 2024).
+    r"""Compute InfoM, InfoE and InfoC (Hsu et al. 2023, 2024).
 
     With :math:`N_{jk} = I(z_j; f_k) / H(f_k)` over active latents, InfoM is the mean over latents of the best factor's
-    share of the latent's sum, InfoC the mean over factors of the best latent's share, each moved so that an even spread
-    is 0. InfoE is the share of the entropy that a logistic regression of each factor on all latents takes away, on
-    the sample it was fitted to. Information is Ross's nearest-neighbour estimate, or, for ``discrete`` codes, the
-    plug-in.
+    share of the latent's sum, and InfoC the mean over factors of the best latent's share, both rescaled so that a
+    uniform distribution scores 0. InfoE is the fraction of the entropy that a logistic regression of each factor on all
+    latents explains on the sample it was fitted to. Mutual information is Ross's nearest-neighbour estimate, or the
+    plug-in estimate if the codes are ``discrete``. :func:`unweave.score` asks the encoder whether they are.
 
-    The authors published three variants, which differ in what is active and in the neighbours:
+    The authors published three variants, which differ in which latents are active and in the neighbours:
 
-    - ``"tripod"``: interquartile range above a tenth of the greatest (discrete: 0.1), 10 neighbours, standardised;
-    - ``"qlae"`` (their standalone file): range above a twentieth of the greatest (discrete: above 0), otherwise alike;
-    - ``"qlae-training"``: range above an eighth of the greatest, 3 neighbours, not standardised.
+    - ``"tripod"``: interquartile range above a tenth of the largest (discrete: 0.1), 10 neighbours, standardised;
+    - ``"qlae"`` (standalone file): range above a twentieth of the largest (discrete: above 0), otherwise the same;
+    - ``"qlae-training"``: range above an eighth of the largest, 3 neighbours, not standardised.
 
-    Where they divide by 0 we say: no active latent, all 0; an active latent without information counts as an even
-    spread, 0, and so does a factor nobody knows; one active latent, compactness 1 over the factors it knows at all.
-    Constant factors are left out; of samples above 10,000, that many are drawn.
+    Cases where the published code divides by 0 are defined as follows. If no latent is active, all scores are 0. An
+    active latent without information, or a factor that no latent has information about, counts as a uniform
+    distribution, 0. If one latent is active, compactness is the fraction of factors that it has information about.
+    Constant factors are left out. From samples above 10,000, that many are drawn.
     """
     if variant not in VARIANTS:
         raise unknown("variant", variant, VARIANTS)
     sample = subsample(labelled("infomec", codes, factors), ROWS, np.random.default_rng(check_seed(seed)))
     if not len(sample.varying):
-        raise InputError(f"infomec: no factor varies in the {ROWS:,} samples drawn: the classes are too rare.")
+        raise InputError(
+            f"infomec: no factor varies in the {ROWS:,} samples that were drawn, as some classes are too rare."
+        )
     classes = sample.factors[:, sample.varying]
     sample = Labelled(sample.codes, classes)
     active = _active(sample.codes, discrete, variant)
@@ -95,21 +99,22 @@ def infomec(
     )
 
 
-def _active(codes: Floats, discrete: bool, variant: str) -> Any:
-    spread = np.ptp(codes, axis=0)
+def _active(codes: Floats, discrete: bool, variant: str) -> Booleans:
     if variant == "tripod":
         low, high = np.quantile(codes, [0.25, 0.75], axis=0)
-        return high - low > 0.1 if discrete else high - low > (high - low).max() / 10
-    if variant == "qlae":
-        return spread > 0 if discrete else spread > spread.max() / 20
-    return spread > spread.max() / 8
+        spread: Floats = high - low
+        least = 0.1 if discrete else spread.max() / 10
+    else:
+        spread = np.ptp(codes, axis=0)
+        least = spread.max() / 8 if variant == "qlae-training" else 0.0 if discrete else spread.max() / 20
+    return np.asarray(spread > least, np.bool_)
 
 
 def _neighbour_table(sample: Labelled, neighbours: int, variant: str, seed: int) -> Floats:
     codes = sample.codes if variant == "qlae-training" else standardised(sample.codes)[0]
     scale = codes.std(0)
     codes = codes / np.where(scale > 0, scale, 1.0)
-    # scikit-learn's noise, to set equal values apart
+    # the same noise as scikit-learn's, to separate equal values
     noise = np.random.default_rng(seed).standard_normal(codes.shape)
     codes = codes + 1e-10 * np.maximum(1, np.abs(codes).mean(0)) * noise
 
@@ -121,7 +126,7 @@ def _neighbour_table(sample: Labelled, neighbours: int, variant: str, seed: int)
 
 
 def _concentration(matrix: Floats, axis: int) -> float:
-    """Mean of the greatest share along an axis, moved so that an even spread is 0 and a single holder is 1."""
+    """Return the mean of the largest share along an axis, rescaled so that uniform shares give 0 and a single one 1."""
     count = matrix.shape[axis]
     if count == 1:
         return float((matrix.sum(axis) > 0).mean())
@@ -142,7 +147,7 @@ def _explained(inputs: Any, classes: Integers) -> Floats:
         model = logistic_regression(inputs, labels, C=np.inf, class_weight="balanced", max_iter=100)
         own = probabilities(model, inputs, int(labels.max()) + 1)[np.arange(len(labels)), labels]
         loss = -np.log(np.maximum(own, np.finfo(np.float64).tiny)).mean()
-        # with balanced weights the model without inputs is the uniform one
+        # with balanced weights, the model without inputs is uniform
         return float(1 - loss / np.log(len(np.unique(labels))))
 
     return np.array(each_factor(share, range(classes.shape[1])))

@@ -10,11 +10,12 @@ import numpy as np
 from unweave.errors import whole
 from unweave.metrics.inputs import Floats, Integers
 
-PAIRS = 1 << 22  # of values counted at a time, so that memory does not grow with the sample
+PAIRS = 1 << 22  # pairs of values counted at a time, so that memory does not grow with the sample
+COUNTS = 1 << 23  # entries of the table of counts, so that memory does not grow with the square of the latents
 
 
 def discretize(codes: Floats, bins: int) -> Integers:
-    """Codes (N, D) as the number of the equal-width bin they fall in, from the latent's least value to its greatest."""
+    """Return the equal-width bin (N, D) of each code; bins range from the minimum to the maximum of the latent."""
     bins = whole("bins", bins, at_least=2, at_most=1000)
     binned = np.empty(codes.shape, np.int64)
     for latent, column in enumerate(codes.T):
@@ -28,21 +29,29 @@ def discretize(codes: Floats, bins: int) -> Integers:
 
 
 def entropies(values: Integers) -> Floats:
-    """Plug-in entropy of each column of (N, K)."""
+    """Return the plug-in entropy of each column of (N, K)."""
     return np.array([_entropy(np.bincount(column), len(values)) for column in values.T])
 
 
 def joint_entropies(a: Integers, b: Integers) -> Floats:
-    """Plug-in entropy (D, K) of each column of a (N, D) together with each of b (N, K).
+    """Return the plug-in entropy (D, K) of each column of a (N, D) together with each column of b (N, K)."""
+    table_size = (int(a.max()) + 1) * int((b.max(0) + 1).sum())  # counts for one column of a
+    columns = max(1, COUNTS // table_size)
+    blocks = [_joint_entropies(a[:, start : start + columns], b) for start in range(0, a.shape[1], columns)]
+    return np.concatenate(blocks)
 
-    All pairs are counted in one pass. The counts of latent d with factor k are a stretch of one long row: the stretches
-    of a latent one after another, each as long as there are values of a times classes of the factor.
+
+def _joint_entropies(a: Integers, b: Integers) -> Floats:
+    """Count all pairs of columns in one pass.
+
+    The counts of column d of a with column k of b are a segment of one long array: all segments of column d are
+    adjacent, each as long as the number of values of a times the number of classes of column k.
     """
     values, classes = int(a.max()) + 1, b.max(0) + 1  # (), (K,)
-    stretch = values * classes
-    starts = np.cumsum(stretch) - stretch
-    base = np.arange(a.shape[1])[:, None] * stretch.sum() + starts  # (D, K)
-    counts = np.zeros(a.shape[1] * int(stretch.sum()), np.int64)
+    segment = values * classes
+    starts = np.cumsum(segment) - segment
+    base = np.arange(a.shape[1])[:, None] * segment.sum() + starts  # (D, K)
+    counts = np.zeros(a.shape[1] * int(segment.sum()), np.int64)
     rows = max(1, PAIRS // base.size)
     for start in range(0, len(a), rows):
         block_a, block_b = a[start : start + rows, :, None], b[start : start + rows, None, :]
@@ -53,9 +62,9 @@ def joint_entropies(a: Integers, b: Integers) -> Floats:
 
 
 def information_table(a: Integers, b: Integers) -> Floats:
-    """Plug-in mutual information (D, K) between the columns of a (N, D) and of b (N, K)."""
+    """Return the plug-in mutual information (D, K) between the columns of a (N, D) and of b (N, K)."""
     information = entropies(a)[:, None] + entropies(b) - joint_entropies(a, b)
-    return np.where(information < 1e-12, 0.0, information)  # what rounding leaves of nothing
+    return np.where(information < 1e-12, 0.0, information)  # rounding errors around 0
 
 
 def _entropy(counts: Integers, n: int) -> float:
@@ -63,7 +72,7 @@ def _entropy(counts: Integers, n: int) -> float:
 
 
 def top_two(matrix: Floats, axis: int) -> tuple[Floats, Floats]:
-    """The greatest and the second greatest entry along an axis; with one entry, the second is 0."""
+    """Return the largest and the second largest entry along an axis; if there is one entry, the second is 0."""
     ordered = np.sort(matrix, axis=axis)
     best = np.take(ordered, -1, axis=axis)
     second = np.take(ordered, -2, axis=axis) if matrix.shape[axis] > 1 else np.zeros_like(best)

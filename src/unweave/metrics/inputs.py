@@ -1,4 +1,4 @@
-"""What a metric is given: codes and factors as arrays, checked once at the edge.
+"""Inputs of metrics: codes and factors as arrays, checked once.
 
 Shapes: N samples, D latents, K factors.
 """
@@ -19,33 +19,34 @@ from unweave.errors import InputError, whole
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
 Codes = ArrayLike | Tensor
 Factors = ArrayLike | Tensor
-TRAIN, TEST = 10_000, 5_000  # rows that metrics which fit and then test use at the most: the published sizes
+TRAIN, TEST = 10_000, 5_000  # most rows used to fit and to test: the published sizes
 LARGEST = 1e100
-TAKES_CONTINUOUS = "mcc, sap and the metrics that use no factors"
+TAKES_CONTINUOUS = "mcc, sap or the metrics that use no factors"
 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Codes (N, D) and, for each, the class of every factor (N, K), counted 0 … classes − 1 without gaps."""
+    """Codes (N, D) and the classes of their factors (N, K), numbered from 0 without gaps."""
 
     codes: Floats
     factors: Integers
 
     @property
     def varying(self) -> Integers:
-        """The factors with more than one class; the others leave nothing to explain."""
+        """The factors with more than one class."""
         return np.flatnonzero(self.factors.min(0) != self.factors.max(0))
 
     def take(self, rows: Integers) -> Labelled:
-        """Some of the rows."""
+        """Return some of the rows."""
         return Labelled(self.codes[rows], self.factors[rows])
 
 
 def check_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> Floats:
-    """Codes (N, D) as float64: finite, with enough rows and latents."""
-    array = _to_numpy(metric, "codes", codes)
+    """Return codes (N, D) as float64, or raise an error unless they are finite, with enough rows and latents."""
+    array = to_numpy(metric, "codes", codes)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] < latents:
@@ -54,18 +55,24 @@ def check_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> 
         raise InputError(f"{metric}: codes must be numbers, got {array.dtype}.")
     if len(array) < rows:
         raise InputError(f"{metric}: needs at least {rows} samples, got {len(array)}.")
+    if array.dtype.kind in "iu" and array.size and max(int(array.max()), -int(array.min())) > 2**53:
+        raise InputError(
+            f"{metric}: codes are integers beyond 2^53, which floats cannot tell apart; subtract an offset first."
+        )
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
         bad = int((~np.isfinite(array)).any(1).sum())
         raise InputError(f"{metric}: {bad:,} of {len(array):,} codes are NaN or infinite.")
     if array.size and np.abs(array).max() > LARGEST:
-        raise InputError(f"{metric}: codes reach {np.abs(array).max():.1e}, too large to be squared and summed.")
+        raise InputError(
+            f"{metric}: codes reach {np.abs(array).max():.1e}, too large to be squared; rescale them first."
+        )
     return array
 
 
 def check_factors(metric: str, factors: Any) -> NDArray[Any]:
-    """Factors (N, K) of numbers or words, NaN refused."""
-    array = _to_numpy(metric, "factors", factors)
+    """Return factors (N, K) of numbers or words, or raise an error."""
+    array = to_numpy(metric, "factors", factors)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] == 0:
@@ -73,34 +80,36 @@ def check_factors(metric: str, factors: Any) -> NDArray[Any]:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise InputError(f"{metric}: factors have NaN or infinite entries.")
     if array.dtype.kind == "f" and array.size and float(np.abs(array).max()) > LARGEST:
-        raise InputError(f"{metric}: factors reach {np.abs(array).max():.1e}, too large to be squared and summed.")
+        raise InputError(
+            f"{metric}: factors reach {np.abs(array).max():.1e}, too large to be squared; rescale them first."
+        )
     if array.dtype.kind not in "fiubUSO":
         raise InputError(f"{metric}: factors must be numbers or words, got {array.dtype}.")
     return array
 
 
 def continuous_columns(factors: NDArray[Any]) -> list[int]:
-    """The columns with fractions in them."""
+    """Return the columns that contain fractions."""
     if factors.dtype.kind != "f":
         return []
     return np.flatnonzero((factors % 1 != 0).any(0)).tolist()
 
 
 def labelled(metric: str, codes: Any, factors: Any, *, latents: int = 1, factors_at_least: int = 1) -> Labelled:
-    """Codes and factors that fit together, the factors as classes."""
+    """Return codes and factors of the same number of rows, with the factors as classes."""
     return _classes(metric, [(codes, factors)], latents, factors_at_least)[0]
 
 
 def fit_and_test(
     metric: str, codes: Any, factors: Any, test: tuple[Any, Any] | None, seed: int, *, test_share: float = 1 / 3
 ) -> tuple[Labelled, Labelled]:
-    """A sample to fit and one to test: the given two, or the one split at random.
+    """Return a sample to fit and one to test: the two that are given, or a random split of one.
 
-    Neither is larger than the published 10,000 and 5,000 rows; of a larger sample, rows are drawn at random.
+    They have at most the published 10,000 and 5,000 rows; from larger samples, rows are drawn at random.
     """
     rng = np.random.default_rng(check_seed(seed))
     if test is not None and not (isinstance(test, tuple | list) and len(test) == 2):
-        raise InputError(f"{metric}: test takes a pair (codes, factors), got {_kind(test)}.")
+        raise InputError(f"{metric}: test must be a pair (codes, factors), got {_kind(test)}.")
     if test is None:
         whole = _classes(metric, [(codes, factors)], 1, 1)[0]
         if len(whole.codes) < 3:
@@ -113,18 +122,19 @@ def fit_and_test(
     train, held_out = _classes(metric, [(codes, factors), test], 1, 1)
     if train.codes.shape[1] != held_out.codes.shape[1]:
         raise InputError(
-            f"{metric}: the test codes have {held_out.codes.shape[1]} latents, the others {train.codes.shape[1]}."
+            f"{metric}: the test codes have {held_out.codes.shape[1]} latents, "
+            f"but the training codes have {train.codes.shape[1]}."
         )
     return _varied(metric, subsample(train, TRAIN, rng)), subsample(held_out, TEST, rng)
 
 
 def check_seed(seed: int) -> int:
-    """A seed that every generator takes."""
+    """Return the seed if every kind of generator accepts it, or raise an error."""
     return whole("seed", seed, at_most=2**32 - 100)
 
 
 def subsample(sample: Labelled, rows: int, rng: np.random.Generator) -> Labelled:
-    """At most ``rows`` of a sample, drawn without replacement, in their order."""
+    """Return at most ``rows`` rows of a sample, drawn without replacement and kept in order."""
     if len(sample.codes) <= rows:
         return sample
     return sample.take(np.sort(rng.choice(len(sample.codes), rows, replace=False)))
@@ -133,20 +143,22 @@ def subsample(sample: Labelled, rows: int, rng: np.random.Generator) -> Labelled
 def _varied(metric: str, train: Labelled) -> Labelled:
     if not len(train.varying):
         raise InputError(
-            f"{metric}: no factor varies in the {len(train.codes):,} samples to fit: the classes are too rare."
+            f"{metric}: no factor varies in the {len(train.codes):,} training samples, as some classes are too rare."
         )
     return train
 
 
 def dead(codes: Floats) -> Any:
-    """Which latents are constant, (D,) booleans: rounding around a value is not variation."""
+    """Return which latents are constant (D,), up to rounding errors."""
     return np.ptp(codes, axis=0) <= 1e-12 * np.abs(codes).max(0)
 
 
 def standardised(train: Floats, *others: Floats) -> tuple[Floats, ...]:
-    """Latents with mean 0 and deviation 1 on the first sample; constant ones become 0."""
+    """Standardise latents to mean 0 and standard deviation 1 on the first sample; constant ones become 0."""
     size = np.abs(train).max(0, initial=0.0)
-    tiny = np.where((size > 0) & (size < 1 / LARGEST), 1 / np.where(size > 0, size, 1.0), 1.0)  # squares would vanish
+    tiny = np.where(
+        (size > 0) & (size < 1 / LARGEST), 1 / np.where(size > 0, size, 1.0), 1.0
+    )  # avoids underflow of the squares
     scaled = [codes * tiny for codes in (train, *others)]
     still = dead(scaled[0])
     mean, std = scaled[0].mean(0), np.where(still, 1.0, scaled[0].std(0))
@@ -158,11 +170,11 @@ def _classes(metric: str, pairs: Sequence[tuple[Any, Any]], latents: int, factor
     factors = [check_factors(metric, f) for _, f in pairs]
     for c, f in zip(codes, factors, strict=True):
         if len(c) != len(f):
-            raise InputError(f"{metric}: there are {len(c):,} codes and {len(f):,} rows of factors.")
+            raise InputError(f"{metric}: got {len(c):,} codes but {len(f):,} rows of factors.")
         if continuous_columns(f):
             raise InputError(
-                f"{metric}: factor {continuous_columns(f)[0]} is continuous, and this metric compares classes. "
-                f"Continuous factors are taken by {TAKES_CONTINUOUS}."
+                f"{metric}: factor {continuous_columns(f)[0]} is continuous, but this metric compares classes. "
+                f"Use {TAKES_CONTINUOUS} for continuous factors, or bin them."
             )
     widths = {f.shape[1] for f in factors}
     if len(widths) > 1:
@@ -171,8 +183,8 @@ def _classes(metric: str, pairs: Sequence[tuple[Any, Any]], latents: int, factor
     columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in together.T]
     varying = sum(int(column.max()) > 0 for column in columns)
     if varying < factors_at_least:
-        need = "a factor that varies" if factors_at_least == 1 else f"{factors_at_least} factors that vary"
-        raise InputError(f"{metric}: needs {need}, got {varying} of {len(columns)}: the others are constant.")
+        need = "one factor that varies" if factors_at_least == 1 else f"{factors_at_least} factors that vary"
+        raise InputError(f"{metric}: needs at least {need}, but {varying} of {len(columns)} do.")
     compact = np.stack(columns, axis=1).astype(np.int64)
     ends = np.cumsum([len(c) for c in codes])
     return [Labelled(c, compact[end - len(c) : end]) for c, end in zip(codes, ends, strict=True)]
@@ -182,29 +194,31 @@ def _kind(values: Any) -> str:
     return f"a {type(values).__name__}" + (f" of {len(values)}" if isinstance(values, list | tuple) else "")
 
 
-def _to_numpy(metric: str, what: str, values: Any) -> NDArray[Any]:
+def to_numpy(
+    metric: str, what: str, values: Any, *, expected: str = "one matrix with rows of one length"
+) -> NDArray[Any]:
+    """Return tensors, lists and the like as an array, or raise an error that says what was expected."""
     if isinstance(values, Tensor):
         if values.is_meta or values.layout != torch.strided:
-            raise InputError(f"{metric}: {what} must be a dense tensor with values.")
-        values = values.detach().cpu()
-        values = values.float() if values.dtype == torch.bfloat16 else values  # numpy has no such type
-        return np.asarray(values.numpy())
+            raise InputError(f"{metric}: {what} must be a dense tensor with data.")
+        values = values.detach().cpu().resolve_conj().resolve_neg()
+        known = (torch.float16, torch.float32, torch.float64)
+        values = values.float() if values.is_floating_point() and values.dtype not in known else values
+        return np.asarray(values.numpy())  # numpy does not have the shorter floats, such as bfloat16
     try:
         array = np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
-        raise InputError(
-            f"{metric}: {what} must be one matrix with rows of one length, got {_kind(values)}."
-        ) from error
+        raise InputError(f"{metric}: {what} must be {expected}, got {_kind(values)}.") from error
     if isinstance(values, np.ma.MaskedArray):
-        raise InputError(f"{metric}: {what} have a mask: drop the masked rows.")
+        raise InputError(f"{metric}: {what} is a masked array; drop the masked rows first.")
     return _from_objects(metric, array) if array.dtype.kind == "O" and what == "factors" else array
 
 
 def _from_objects(metric: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Numbers where all entries are numbers, else words; what is missing is refused."""
+    """Return numbers if all entries are numbers, else words; missing entries are an error."""
     entries = array.reshape(-1).tolist()
     if any(entry is None or entry != entry for entry in entries):
-        raise InputError(f"{metric}: factors have missing entries.")
+        raise InputError(f"{metric}: factors have missing entries; drop these rows first.")
     if all(isinstance(entry, int | np.integer) for entry in entries):
         return (
             np.unique(array, return_inverse=True)[1].reshape(array.shape)
@@ -215,10 +229,10 @@ def _from_objects(metric: str, array: NDArray[Any]) -> NDArray[Any]:
         return array.astype(np.float64)
     for column in array.T if array.ndim == 2 else [array]:
         if any(isinstance(entry, float | np.floating) and entry % 1 for entry in column):
-            raise InputError(f"{metric}: a factor with fractions stands beside one of words: score them apart.")
+            raise InputError(f"{metric}: one factor has fractions and another has words; score them separately.")
     return array.astype(str)
 
 
 def _beyond(entries: list[Any]) -> bool:
-    """Whether integers are too large for 64 bits; then their order is all that is kept."""
+    """Return whether integers are too large for 64 bits, in which case only their order is kept."""
     return any(not -(2**63) <= entry < 2**63 for entry in entries)

@@ -1,4 +1,4 @@
-"""JEMMIG: the mutual information gap, minus what the best latent says beside its factor."""
+"""JEMMIG: the mutual information gap, minus what the best latent encodes besides its factor."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from unweave.metrics.inputs import Codes, Factors, Floats, labelled
 
 @dataclass(frozen=True, eq=False)
 class JEMMIG:
-    """The score, and what it is made of."""
+    """The score, the score of each factor and the joint entropies."""
 
     score: float
     per_factor: Floats  # (varying factors,)
-    joint_entropy: Floats  # (varying factors,), nats, of each factor and its best latent
+    joint_entropy: Floats  # (varying factors,), nats, of each factor with its best latent
 
 
 def jemmig(codes: Codes, factors: Factors, *, bins: int = 20) -> JEMMIG:
-    r"""Mean over factors of :math:`1 - (H(f_k, z^*) - I_{(1)k} + I_{(2)k}) / (H(f_k) + \log B)` (Do & Tran 2020).
+    r"""Compute the mean over factors of :math:`1 - (H(f_k, z^*) - I_{(1)k} + I_{(2)k}) / (H(f_k) + \log B)`.
 
-    The joint entropy falls with a latent that holds nothing but its factor. Normalised to [0, 1] by its greatest value
-    with B bins, as in Carbonneau et al. 2022. A factor that no latent knows scores 0, where the formula would praise
-    dead latents for holding nothing else. Constant factors are left out.
+    Do & Tran 2020. The joint entropy is small if the best latent encodes nothing but its factor. The score is
+    normalised to [0, 1] by its maximum with B bins, as in Carbonneau et al. 2022. A factor without information in any
+    latent scores 0, where the formula would reward constant latents for encoding nothing else. Constant factors are
+    left out.
     """
     sample = labelled("jemmig", codes, factors)
     binned, classes = discretize(sample.codes, bins), sample.factors[:, sample.varying]

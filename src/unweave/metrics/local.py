@@ -1,4 +1,4 @@
-"""Local disentanglement: a metric where the factors stay near a point."""
+"""Local disentanglement: a metric within neighbourhoods of points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from unweave.metrics.modularity import modularity
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """The mean over neighbourhoods at each radius; ``score`` is their mean over the radii."""
+    """The scores of all neighbourhoods, their mean at each radius and, as ``score``, the mean over radii."""
 
     rho: Floats  # (R,)
     per_rho: Floats  # (R,)
@@ -27,7 +27,7 @@ class Local:
 
     @property
     def score(self) -> float:
-        """Over all radii; with one radius, at that."""
+        """Mean over all radii."""
         return float(self.per_rho.mean())
 
 
@@ -44,34 +44,36 @@ def local(
     min_values: int = 10,
     seed: int = 0,
 ) -> Local:
-    """Mean score of a sample metric over neighbourhoods of random points (Rhodes & Lee 2021, sec. 5.3).
+    """Compute the mean score of a metric over neighbourhoods of random points (Rhodes & Lee 2021, sec. 5.3).
 
     In a neighbourhood of radius ``rho``, a fraction of each factor's range, ``points`` points are drawn uniformly.
-    Categorical factors, those named ``fixed`` and, as in the authors' code, those with fewer than ``min_values`` values
-    keep the centre's value; being constant there, they are left out of the score (in the authors' code they enter it as
-    uninitialised memory). Cyclic factors wrap round, where the authors' stop at the ends. All radii share the centres.
-    ``bins`` goes to metrics that bin.
+    Categorical factors, the factors named in ``fixed`` and, as in the authors' code, factors with fewer than
+    ``min_values`` values keep the value of the centre. They are constant there and therefore left out of the score; in
+    the authors' code they enter it as uninitialised memory. Cyclic factors wrap around, where the authors' code stops
+    at the ends. All radii share the same centres. ``bins`` is passed to metrics that bin.
     """
     check_positive("local", neighbourhoods=neighbourhoods, points=points)
     if not callable(metric) or list(inspect.signature(metric).parameters)[:2] != ["codes", "factors"]:
-        raise InputError("local: the metric must be a function of codes and factors, unweave.metrics.mig say.")
+        raise InputError("local: the metric must be a function of codes and factors, like unweave.metrics.mig.")
     if isinstance(fixed, str):
-        raise InputError(f"local: fixed takes a list of factors, got {fixed!r}.")
+        raise InputError(f"local: fixed must be a list of factors, got {fixed!r}.")
     try:
         radii = np.atleast_1d(np.asarray(rho, np.float64))
     except (TypeError, ValueError) as error:
-        raise InputError(f"local: rho is a number or a list of numbers, got {rho!r}.") from error
+        raise InputError(f"local: rho must be a number or a list of numbers, got {rho!r}.") from error
     if not radii.size:
-        raise InputError("local: rho needs at least one radius.")
+        raise InputError("local: rho must have at least one radius, got none.")
     small = [axis for axis, size in enumerate(space.sizes) if size < min_values]
     still = {space.axis(factor) for factor in fixed} | set(small)
     still |= {axis for axis, kind in enumerate(space.kinds) if kind == "categorical"}
     moving = [axis for axis in range(len(space)) if axis not in still]
     for radius in radii.tolist():
         if not 0 < radius <= 1:
-            raise InputError(f"local: rho is a fraction of each factor's range, above 0 and at most 1, got {radius}.")
+            raise InputError(
+                f"local: rho must be above 0 and at most 1, a fraction of each factor's range, got {radius}."
+            )
         if not any(int(radius * space.sizes[axis] + 1e-9) for axis in moving):
-            raise InputError(f"local: at rho = {radius} no factor of this space can move ({space}).")
+            raise InputError(f"local: no factor of this space can vary at rho = {radius}; use a larger one ({space}).")
     settings = {"bins": bins} if "bins" in inspect.signature(metric).parameters else {}
     generator = torch_generator(seed)
     centers = space.sample(neighbourhoods, generator)
@@ -84,10 +86,10 @@ def local(
 
 
 def local_mig(represent: Represent, space: FactorSpace, **settings: Any) -> Local:
-    """Local MIG (Rhodes & Lee 2021): :func:`local` of the mutual information gap, whose settings it takes."""
+    """Compute the local MIG (Rhodes & Lee 2021), with the settings of :func:`local`."""
     return local(mig, represent, space, **settings)
 
 
 def local_modularity(represent: Represent, space: FactorSpace, **settings: Any) -> Local:
-    """Local modularity (Rhodes & Lee 2021): :func:`local` of modularity, whose settings it takes."""
+    """Compute the local modularity (Rhodes & Lee 2021), with the settings of :func:`local`."""
     return local(modularity, represent, space, **settings)

@@ -1,4 +1,4 @@
-"""Mutual information gap: is each factor known to one latent, and to one only?"""
+"""Mutual information gap: is each factor encoded by one latent, and by no other?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unweave.metrics.inputs import Codes, Factors, Floats, labelled
 
 @dataclass(frozen=True, eq=False)
 class MIG:
-    """The score, and what it is made of."""
+    """The score, the gap of each factor and the mutual information."""
 
     score: float
     per_factor: Floats  # (K,), NaN for a constant factor
@@ -20,11 +20,11 @@ class MIG:
 
 
 def mig(codes: Codes, factors: Factors, *, bins: int = 20) -> MIG:
-    r"""Mean over factors of :math:`(I_{(1)k} - I_{(2)k}) / H(f_k)`, best minus second-best latent (Chen et al. 2018).
+    r"""Compute the mean over factors of :math:`(I_{(1)k} - I_{(2)k}) / H(f_k)`, best minus second-best latent.
 
-    ``codes`` (N, D), ``factors`` (N, K). Codes are cut into ``bins`` bins of equal width (20 in Locatello et al. 2019,
-    5 in Rhodes and Lee 2021). A constant factor has no entropy to explain: it is left out. With one latent, the second
-    best knows nothing.
+    Chen et al. 2018. ``codes`` (N, D), ``factors`` (N, K). Codes are discretised into ``bins`` bins of equal width (20
+    in Locatello et al. 2019, 5 in Rhodes & Lee 2021). Constant factors have no entropy and are left out. With a single
+    latent, the second best counts as 0.
     """
     sample = labelled("mig", codes, factors)
     information = information_table(discretize(sample.codes, bins), sample.factors)

@@ -1,4 +1,4 @@
-"""MIG-sup: does each latent know one factor, and one only? The mutual information gap turned on its side."""
+"""MIG-sup: does each latent encode one factor, and no other? The mutual information gap per latent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.metrics.inputs import Codes, Factors, Floats, labelled
 
 @dataclass(frozen=True, eq=False)
 class MIGSup:
-    """The score, and what it is made of."""
+    """The score, the gap of each latent and the normalised information."""
 
     score: float
     per_latent: Floats  # (D,)
@@ -24,10 +24,10 @@ class MIGSup:
 def mig_sup(
     codes: Codes, factors: Factors, *, bins: int = 20, normaliser: Literal["factor", "code"] = "factor"
 ) -> MIGSup:
-    r"""Mean over latents of best minus second-best factor in :math:`I(z_j; f_k) / H(f_k)` (Li et al. 2020).
+    r"""Compute the mean over latents of best minus second-best factor in :math:`I(z_j; f_k) / H(f_k)` (Li et al. 2020).
 
-    ``normaliser="code"`` divides by the entropy of the binned latent instead, as Carbonneau et al.'s library does. Dead
-    latents have a gap of 0 and count. Constant factors are left out; two must vary.
+    ``normaliser="code"`` divides by the entropy of the binned latent instead, as the library of Carbonneau et al. 2022
+    does. Constant latents count with a gap of 0. Constant factors are left out; at least two must vary.
     """
     if normaliser not in ("factor", "code"):
         raise InputError(f"mig_sup: normaliser must be 'factor' or 'code', got {normaliser!r}.")

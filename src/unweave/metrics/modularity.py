@@ -1,4 +1,4 @@
-"""Modularity: does each latent depend on one factor at the most?"""
+"""Modularity: does each latent depend on at most one factor?"""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from unweave.metrics.inputs import Codes, Factors, Floats, labelled
 
 @dataclass(frozen=True, eq=False)
 class Modularity:
-    """The score, and what it is made of."""
+    """The score, the modularity of each latent and the mutual information."""
 
     score: float
-    per_latent: Floats  # (D,), 0 for a latent that knows nothing
+    per_latent: Floats  # (D,), 0 for a latent without information
     mutual_information: Floats  # (D, varying factors), nats
 
 
 def modularity(codes: Codes, factors: Factors, *, bins: int = 20) -> Modularity:
-    r"""Mean over latents of :math:`1 - \sum_{k \ne k^*} I_{jk}^2 / (I_{jk^*}^2 (K - 1))` (Ridgeway & Mozer 2018).
+    r"""Compute the mean over latents of :math:`1 - \sum_{k \ne k^*} I_{jk}^2 / (I_{jk^*}^2 (K - 1))`.
 
-    20 bins in Locatello et al. 2019, 5 in Rhodes and Lee 2021. A latent without any information counts as 0, as in
-    disentanglement_lib, so that dead latents lower the score; ``per_latent`` shows which. Constant factors are left
-    out, of K too, where disentanglement_lib counts them in K; two must vary.
+    Ridgeway & Mozer 2018. Locatello et al. 2019 use 20 bins, Rhodes & Lee 2021 use 5. A latent without any information
+    counts as 0, as in disentanglement_lib, so that unused latents lower the score; ``per_latent`` shows which. Constant
+    factors are left out and not counted in K, where disentanglement_lib counts them; at least two must vary.
     """
     sample = labelled("modularity", codes, factors, factors_at_least=2)
     information = information_table(discretize(sample.codes, bins), sample.factors[:, sample.varying])

@@ -1,4 +1,4 @@
-"""Mutual information between latents: do they repeat one another?"""
+"""Mutual information between latents: do they encode the same information?"""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from unweave.metrics.inputs import Codes, Floats, check_codes
 
 @dataclass(frozen=True, eq=False)
 class LatentInformation:
-    """The mean over pairs of different latents, nats, and the table (D, D); its diagonal is the latents' entropy."""
+    """The mean over pairs of different latents in nats, and the table (D, D), with entropies on its diagonal."""
 
     score: float
     table: Floats
 
 
 def mutual_information(codes: Codes, *, bins: int = 20) -> LatentInformation:
-    """Mean plug-in mutual information of two different binned latents (Locatello et al. 2019). 0 for one latent."""
+    """Compute the mean plug-in mutual information of pairs of binned latents (Locatello et al. 2019).
+
+    It is 0 for a single latent.
+    """
     binned = discretize(check_codes("mutual_information", codes), bins)
     table = information_table(binned, binned)
     latents = len(table)

@@ -1,20 +1,21 @@
-"""Mutual information of a real number and a class, from nearest neighbours (Ross 2014), by sorting."""
+"""Mutual information between a real variable and a class by nearest neighbours (Ross 2014), found by sorting."""
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import digamma
 
 from unweave.metrics.inputs import Floats, Integers
 
 
 def neighbour_information(values: Floats, classes: Integers, *, neighbours: int) -> float:
-    """Ross's estimate in nats, never below 0: what scikit-learn's ``mutual_info_classif`` gives for one feature.
+    """Return Ross's estimate in nats, at least 0, as scikit-learn's ``mutual_info_classif`` does for one feature.
 
-    Each value's distance to its k-th neighbour of the same class is compared with how many values of any class lie
-    nearer. On a line both are found by sorting, in O(N log N) for all values at once. Classes with one member say
-    nothing of distances and are left out. Equal values must have been set apart by noise beforehand.
+    The distance of each value to its k-th neighbour of the same class is compared with the number of values of any
+    class that are closer. In one dimension both are found by sorting, in O(N log N) for all values. Classes with a
+    single member are left out. Equal values must have been separated by noise beforehand.
     """
+    from scipy.special import digamma
+
     ordered = np.sort(values)
     radius, used, counts = [], [], []
     for label in np.unique(classes):
@@ -36,10 +37,10 @@ def neighbour_information(values: Floats, classes: Integers, *, neighbours: int)
 
 
 def _kth_distance(ordered: Floats, k: int) -> Floats:
-    """The distance of each sorted value to its k-th nearest: the narrowest window of k + 1 values around it."""
+    """Return each sorted value's distance to its k-th neighbour: the narrowest window of k + 1 values around it."""
     n = len(ordered)
     distance = np.full(n, np.inf)
-    for below in range(k + 1):  # of the k neighbours, this many are smaller
+    for below in range(k + 1):  # how many of the k neighbours are smaller
         first, last = np.arange(n) - below, np.arange(n) + k - below
         fits = (first >= 0) & (last < n)
         span = np.maximum(ordered - ordered[first.clip(0)], ordered[last.clip(max=n - 1)] - ordered)
@@ -48,10 +49,10 @@ def _kth_distance(ordered: Floats, k: int) -> Floats:
 
 
 def _strictly_within(ordered: Floats, centers: Floats, reach: Floats) -> Integers:
-    """How many of the sorted values are nearer to each centre than its reach, the centre itself included.
+    """Count the sorted values that are closer to each centre than its reach, including the centre itself.
 
-    Centre ± reach is rounded, so a neighbour at exactly that distance may fall on either side: the distances of the
-    values at both ends are compared themselves.
+    Because centre ± reach is rounded, a neighbour at exactly that distance may fall on either side; therefore the
+    distances of the values at both ends are compared directly.
     """
     first = np.searchsorted(ordered, centers - reach, "left")
     end = np.searchsorted(ordered, centers + reach, "right")

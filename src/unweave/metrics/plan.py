@@ -2,292 +2,181 @@
 
 from __future__ import annotations
 
-import json
-import math
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Collection
 from typing import Any
 
-import numpy as np
-import torch
-from torch import Tensor
-
-from unweave.data import FactorData, OwnImages
-from unweave.errors import InputError, unknown, whole
-from unweave.metrics.catalogue import METRICS, Metric
-from unweave.metrics.encoders import Encode, evaluating
-from unweave.metrics.inputs import Codes, Factors, Floats, check_codes, check_factors, check_seed, continuous_columns
+from unweave.data import FactorData
+from unweave.errors import InputError, whole
+from unweave.metrics.catalogue import Metric
+from unweave.metrics.choosing import Material, Names, Settings, check_settings, chosen
+from unweave.metrics.encoded import EncodedData
+from unweave.metrics.encoders import Encode, is_discrete, likelihood_of, posterior_of, reconstruction_of
+from unweave.metrics.fitting import limited
+from unweave.metrics.inputs import Codes, Factors, check_codes, check_factors, check_seed
+from unweave.metrics.scores import Scores, Value
 from unweave.progress import progress
-
-Sample = tuple[Floats, Tensor | None]  # codes (N, D) and, where they are known, factors (N, K)
-Settings = Mapping[str, Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class Scores(Mapping[str, Any]):
-    """Results by the metric's name; ``table`` has their numbers, those of several scores as ``dci.completeness``."""
-
-    results: dict[str, Any]
-
-    def __getitem__(self, name: str) -> Any:
-        return self.results[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.results)
-
-    def __len__(self) -> int:
-        return len(self.results)
-
-    @property
-    def table(self) -> dict[str, float]:
-        """Every score as a number."""
-        numbers = {}
-        for name, result in self.results.items():
-            scores = METRICS[name].scores
-            for score in scores:
-                numbers[name if len(scores) == 1 else f"{name}.{score}"] = float(getattr(result, score))
-        return numbers
-
-    def to_json(self) -> str:
-        """The table as JSON; what is infinite is null."""
-        finite = {name: value if math.isfinite(value) else None for name, value in self.table.items()}
-        return json.dumps(finite, indent=2)
 
 
 def score_codes(
     codes: Codes,
     factors: Factors | None = None,
     *,
-    metrics: str | Sequence[str] = "all",
+    metrics: Names = "all",
     test: tuple[Codes, Factors] | None = None,
+    discrete: bool = False,
     settings: Settings | None = None,
     seed: int = 0,
+    workers: int | None = None,
 ) -> Scores:
-    """Score codes (N, D) against factors (N, K), numpy or torch; rows are samples.
+    """Score codes (N, D) against factors (N, K), numpy or torch, one row per sample.
 
-    "all" is every metric that needs no more than these and is not costly. Metrics that fit and then test use ``test``,
-    or split the sample. Without factors, those that use none. ``settings`` are a metric's own, by its name:
-    ``{"mig": {"bins": 5}}``.
+    ``metrics`` are names, functions ``(codes, factors, *, settings)`` of your own, or their ``module:name``; "all" is
+    every metric that needs nothing more and does not take minutes, and ``Scores.left_out`` says why the others were
+    left out. Metrics that fit and then test use the sample ``test``, or else split the given sample. ``discrete`` says
+    that every latent takes one of a few values. ``settings`` are those of each metric, by its name:
+    ``{"mig": {"bins": 5}}``. At most ``workers`` threads or processes are used, by default one per core; their number
+    does not change the scores.
     """
-    settings = _checked_settings(settings)
+    settings = check_settings(settings, metrics)
     checked, seed = check_codes("score_codes", codes), check_seed(seed)
+    there = Material({"codes"})
     if factors is not None:
-        rows = len(check_factors("score_codes", factors))
-        if rows != len(checked):
-            raise InputError(f"score_codes: there are {len(checked):,} codes and {rows:,} rows of factors.")
-    needs = {"codes"} if factors is None else {"codes", "labels"}
-    fits = _fitting(needs, None if factors is None else check_factors("score_codes", factors))
+        table = check_factors("score_codes", factors)
+        if len(table) != len(checked):
+            raise InputError(f"score_codes: got {len(checked):,} codes but {len(table):,} rows of factors.")
+        there = Material.of_table({"codes"}, table)
+    wanted, left_out = chosen(metrics, there)
+    common = {"seed": seed, "discrete": _checked_flag("discrete", discrete)}
 
     results = {}
-    for metric in _chosen(metrics, fits):
-        if metric.needs == "intervention":
-            raise InputError(f"{metric.name} needs the power to intervene: use unweave.score(encode, data).")
-        if metric.needs == "labels" and factors is None:
-            raise InputError(f"{metric.name} compares codes with factors: pass factors.")
-        if metric.needs == "other":
-            raise InputError(f"{metric.name} needs more than codes and factors: call unweave.metrics.{metric.name}.")
-        with progress(f"scoring {metric.name}", None):
-            results[metric.name] = _call_on_sample(metric, codes, factors, test, seed, settings)
-    return Scores(results)
+    with limited(workers):
+        for metric in wanted:
+            if reason := _slow(metric, metrics, checked.shape[1]):
+                left_out[metric.name] = reason
+                continue
+            given = {**common, **({} if test is None else {"test": test})}
+            arguments = (codes, factors) if metric.needs == "labels" else (codes,)
+            results[metric.name] = _computed(metric, arguments, given, settings)
+    return Scores(results, left_out)
 
 
 def score(
     encode: Encode,
     data: FactorData,
     *,
-    metrics: str | Sequence[str] = "all",
+    metrics: Names = "all",
     samples: int = 10_000,
     test_samples: int = 5_000,
     batch: int = 256,
     settings: Settings | None = None,
     seed: int = 0,
+    workers: int | None = None,
 ) -> Scores:
-    """Score any callable from images to codes, on any data.
+    """Score an encoder, which can be any callable from images to codes, on a data set.
 
     ``encode`` is given float images in [0, 1], (B, C, H, W), and returns codes (B, D); a module is put into evaluation
-    and fed on its own device. All label metrics share ``samples`` random images, and those that test, ``test_samples``
-    more; of one's own images, each is drawn once. Metrics by intervention draw the points they need; on a set without
-    chance no image is encoded twice. ``settings`` are a metric's own, by its name:
-    ``{"local_mig": {"rho": [0.1, 0.5]}, "dci": {"importance": "forest"}}``.
+    mode and given images on its own device. If it has ``discrete``, ``reconstruct`` or ``posterior``, these are used as
+    :mod:`unweave.metrics.encoders` describes. All label metrics share ``samples`` random images, and those that fit and
+    then test use ``test_samples`` more; from a table of your own images, each is drawn once. Reconstructions are those
+    of the first 1,000 images of the sample. Metrics by intervention draw the points they need. No image of a
+    deterministic grid is encoded twice.
+
+    ``metrics``, ``settings`` and ``workers`` are those of :func:`score_codes`, for example
+    ``settings={"local_mig": {"rho": [0.1, 0.5]}, "dci": {"importance": "forest"}}``.
     """
-    settings = _checked_settings(settings)
+    settings = check_settings(settings, metrics)
     samples, test_samples = whole("samples", samples, at_least=2), whole("test_samples", test_samples, at_least=1)
     batch, seed = whole("batch", batch, at_least=1), check_seed(seed)
-    if not isinstance(data, FactorData):
-        raise InputError(f"score: data must be a data set, as unweave.load gives, got {type(data).__name__}.")
-    labels = getattr(data, "labels", None)
-    needs = {"codes"} | ({"labels"} if data.has_factors or labels is not None else set())
-    needs |= {"intervention"} if data.can_intervene else set()
-    corners = None if not data.has_factors else np.array([[0] * len(data.space), [n - 1 for n in data.space.sizes]])
-    chosen = _chosen(metrics, _fitting(needs, corners if labels is None else labels.numpy()))
-    for metric in chosen:
-        if metric.needs not in needs:
-            data.space  # noqa: B018  says why, where the factors are not known
-            what = "more than an encoder and data" if metric.needs == "other" else "every combination of the factors"
-            raise InputError(f"{metric.name} needs {what}; call unweave.metrics.{metric.name} with what it takes.")
-    encoded = EncodedData(encode, data, batch=batch, seed=seed)
-
-    @cache
-    def sample(purpose: str) -> Sample:
-        return encoded.sample(samples if purpose == "the sample" else test_samples, purpose)
-
-    @cache
-    def split() -> tuple[Sample, Sample]:
-        return encoded.split(samples, test_samples)
+    offers = {"reconstruction"} if reconstruction_of(encode) else set()
+    offers |= {"posterior"} if posterior_of(encode) else set()
+    wanted, left_out = check_metrics(metrics, data, offers=offers)
+    encoded = EncodedData(encode, data, samples=samples, test_samples=test_samples, batch=batch, seed=seed)
+    common: dict[str, Any] = {"seed": seed, "discrete": is_discrete(encode)}
+    if (likelihood := likelihood_of(encode)) is not None:
+        common["likelihood"] = likelihood
 
     results = {}
-    for metric in chosen:
-        if metric.needs == "intervention":
-            encoded.start(metric.name)
-            results[metric.name] = metric.function(
-                encoded, data.space, **{"seed": seed, **settings.get(metric.name, {})}
-            )
-            continue
-        test: Sample | None
-        if isinstance(data, OwnImages):
-            (codes, factors), test = split()
-        else:
-            codes, factors = sample("the sample")
-            test = sample("the test sample") if "test" in metric.takes else None
-        with progress(f"scoring {metric.name}", None):
-            results[metric.name] = _call_on_sample(metric, codes, factors, test, seed, settings)
-    return Scores(results)
+    with limited(workers):
+        for metric in wanted:
+            if metric.most_latents and (reason := _slow(metric, metrics, encoded.sample.codes.shape[1])):
+                left_out[metric.name] = reason
+                continue
+            given = dict(common)
+            if metric.needs == "labels" and "test" in metric.takes and not _splits_itself(metric, settings):
+                given["test"] = tuple(encoded.test_sample)
+            results[metric.name] = _computed(metric, _arguments(metric, encoded, data, settings), given, settings)
+    return Scores(results, left_out)
 
 
-class EncodedData:
-    """Codes (n, D) of a data set's points (n, K), each encoded once where chance has no part in the images."""
+def check_metrics(
+    metrics: Names, data: FactorData, *, offers: Collection[str] = ()
+) -> tuple[list[Metric], dict[str, str]]:
+    """Return the metrics to compute on a data set, and those of "all" that are left out with the reason.
 
-    def __init__(self, encode: Encode, data: FactorData, *, batch: int = 256, seed: int = 0) -> None:
-        self.encoded = 0  # images that went through the encoder
-        self._encode, self._data, self._batch, self._seed = encode, data, batch, seed
-        self._latents: int | None = None  # as many as the first batch had
-        self._known = np.empty(0, np.int64)  # positions on the grid, sorted
-        self._codes: Floats | None = None  # their codes
-        self.start("points")
+    ``offers`` is what the encoder has besides codes, of "reconstruction" and "posterior". A metric that was asked for
+    by name and cannot be computed is an error.
+    """
+    if not isinstance(data, FactorData):
+        raise InputError(f"score: data must be a data set, as unweave.load returns, got {type(data).__name__}.")
+    return chosen(metrics, Material.of_data(data, offers))
 
-    def start(self, purpose: str) -> None:
-        """Say what the next codes are for; chance starts from the seed and this, whatever was encoded before."""
-        self._purpose = purpose
-        words = [self._seed, zlib.crc32(purpose.encode())]
-        self._generator = torch.Generator().manual_seed(
-            int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0] >> 1)
+
+def _arguments(metric: Metric, encoded: EncodedData, data: FactorData, settings: Settings) -> tuple[Any, ...]:
+    """Return what the metric's function is called with."""
+    if metric.needs == "intervention":
+        encoded.start(metric.name)
+        return encoded, data.space
+    if metric.needs in ("labels", "codes"):
+        sample = encoded.joined if _splits_itself(metric, settings) else encoded.sample
+        return tuple(sample) if metric.needs == "labels" else (sample.codes,)
+    if metric.needs == "reconstruction":
+        return encoded.images, encoded.reconstructions
+    mean, logvar = encoded.posterior
+    if metric.needs == "posterior":
+        return mean, logvar
+    held = len(encoded.images)
+    return encoded.images, encoded.reconstructions, mean[:held], logvar[:held]
+
+
+def _slow(metric: Metric, metrics: Names, latents: int) -> str | None:
+    """Return why "all" leaves a metric out that takes minutes with so many latents, or None."""
+    if metrics != "all" or metric.most_latents is None or latents <= metric.most_latents:
+        return None
+    return f"only by name, as it takes minutes with {latents:,} latents"
+
+
+def _splits_itself(metric: Metric, settings: Settings) -> bool:
+    given = settings.get(metric.name, {})
+    return any(given.get(name) == value for name, value in metric.splits_itself.items())
+
+
+def _computed(metric: Metric, arguments: tuple[Any, ...], common: dict[str, Any], settings: Settings) -> Any:
+    """Call a metric with its own settings and those of the common ones that it takes."""
+    given = {name: value for name, value in common.items() if name in metric.takes}
+    given |= settings.get(metric.name, {})
+    if metric.needs == "intervention":
+        return metric.function(*arguments, **given)  # it encodes images itself, with its own progress bar
+    with progress(f"scoring {metric.name}", None):
+        if not metric.own:
+            return metric.function(*arguments, **given)
+        codes, factors = arguments
+        return _own_result(
+            metric, metric.function(check_codes(metric.name, codes), check_factors(metric.name, factors), **given)
         )
 
-    def __call__(self, factors: Tensor) -> Floats:
-        """The codes of these points, in their order."""
-        if self._data.stochastic or self._data.space.size > 2**63:
-            return self._encode_images(len(factors), lambda rows: self._data.images(factors[rows], self._generator))
-        wanted, places = np.unique(self._data.space.index(factors).numpy(), return_inverse=True)
-        new = wanted[~np.isin(wanted, self._known, assume_unique=True)]
-        if len(new):
-            points = self._data.space.at(torch.from_numpy(new))
-            codes = self._encode_images(len(new), lambda rows: self._data.images(points[rows]))
-            known = np.concatenate([self._known, new])
-            order = np.argsort(known)
-            self._codes = (codes if self._codes is None else np.concatenate([self._codes, codes]))[order]
-            self._known = known[order]
-        assert self._codes is not None
-        return self._codes[np.searchsorted(self._known, wanted)][places.reshape(-1)]
 
-    def sample(self, n: int, purpose: str = "the sample") -> tuple[Floats, Tensor | None]:
-        """Codes (n, D) of random images and their factors (n, K), None where they are not known."""
-        self.start(purpose)
-        if self._data.has_factors and self._data.can_intervene and not isinstance(self._data, OwnImages):
-            factors = self._data.space.sample(n, self._generator)
-            return self(factors), factors
-        index = torch.randint(self._data.size, (n,), generator=self._generator)
-        return self.rows(index), None
-
-    def rows(self, index: Tensor) -> Floats:
-        """Codes (n, D) of the images at these positions."""
-        if isinstance(self._data, OwnImages) and self._data.has_factors and not self._data.stochastic:
-            assert self._data.labels is not None
-            return self(self._data.labels[index])  # each image is a point of the grid, and may be known already
-        return self._encode_images(len(index), lambda part: self._data.rows(index[part], self._generator))
-
-    def split(self, samples: int, tests: int) -> tuple[Sample, Sample]:
-        """A sample of one's own images and another to test, with no image in both or twice."""
-        data = self._data
-        assert isinstance(data, OwnImages)
-        self.start("the images")
-        order = torch.randperm(data.size, generator=self._generator)
-        cut = min(tests, max(1, data.size // 3))
-        index = order[: cut + samples]
-        codes, labels = self.rows(index), None if data.labels is None else data.labels[index]
-        parts = [(codes[rows], None if labels is None else labels[rows]) for rows in (slice(cut, None), slice(cut))]
-        return parts[0], parts[1]
-
-    def _encode_images(self, n: int, images: Callable[[slice], Tensor]) -> Floats:
-        parts = []
-        with evaluating(self._encode) as like, progress(f"encoding {self._purpose}", n) as advance:
-            for start in range(0, n, self._batch):
-                rows = slice(start, min(start + self._batch, n))
-                batch = (images(rows).to(like.device).float() / 255).to(like.dtype)
-                codes = check_codes("encode", self._encode(batch), rows=0)
-                if len(codes) != len(batch):
-                    raise InputError(f"encode was given {len(batch)} images and returned {len(codes)} codes.")
-                if codes.shape[1] != self._latents:
-                    if self._latents is not None:
-                        raise InputError(f"encode returned {self._latents} latents, and then {codes.shape[1]}.")
-                    self._latents = codes.shape[1]
-                parts.append(codes)
-                self.encoded += len(codes)
-                advance(len(codes))
-        return np.concatenate(parts)
+def _own_result(metric: Metric, result: Any) -> Any:
+    score = getattr(result, "score", result)
+    try:
+        number = float(score)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"metric {metric.name!r} must return a number, or an object with a number as .score, got {score!r}."
+        ) from error
+    return result if hasattr(result, "score") else Value(number)
 
 
-def _fitting(needs: set[str], factors: Any) -> Callable[[Metric], bool]:
-    """Which metrics "all" means: those whose needs are met by what there is and by the kind of factors it has."""
-    if factors is None:
-        return lambda metric: metric.needs in needs
-    words, continuous = factors.dtype.kind in "US", bool(continuous_columns(factors))
-    varying = sum(len(np.unique(column)) > 1 for column in factors.T)
-
-    def fits(metric: Metric) -> bool:
-        if metric.needs == "codes":
-            return True
-        kind = metric.continuous if continuous else metric.words or not words
-        return metric.needs in needs and kind and varying >= metric.factors_at_least
-
-    return fits
-
-
-def _chosen(metrics: str | Sequence[str], fits: Callable[[Metric], bool]) -> list[Metric]:
-    if metrics == "all":
-        return [metric for metric in METRICS.values() if not metric.costly and fits(metric)]
-    names = [metrics] if isinstance(metrics, str) else list(metrics or [])
-    if not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"name a metric, or take 'all': there are {', '.join(METRICS)}.")
-    for name in names:
-        if name not in METRICS:
-            raise unknown("metric", name, METRICS)
-    return [METRICS[name] for name in dict.fromkeys(names)]
-
-
-def _checked_settings(settings: Settings | None) -> Settings:
-    if settings is not None and not isinstance(settings, Mapping):
-        raise InputError(f"settings takes a dictionary by metric, as in {{'mig': {{'bins': 5}}}}, got {settings!r}.")
-    for name, given in (settings or {}).items():
-        if name not in METRICS:
-            raise unknown("metric", str(name), METRICS)
-        if not isinstance(given, Mapping):
-            raise InputError(f"settings of {name} must be a dictionary, as in {{'bins': 5}}, got {given!r}.")
-        takes = METRICS[name].takes
-        for setting in given:
-            if setting not in takes:
-                raise unknown(f"setting of {name}", setting, takes)
-    return settings or {}
-
-
-def _call_on_sample(
-    metric: Metric, codes: Codes, factors: Factors | None, test: tuple[Any, Any] | None, seed: int, settings: Settings
-) -> Any:
-    given: dict[str, Any] = {}
-    if "seed" in metric.takes:
-        given["seed"] = seed
-    if "test" in metric.takes and test is not None:
-        given["test"] = test
-    given |= settings.get(metric.name, {})
-    return metric.function(codes, factors, **given) if metric.needs == "labels" else metric.function(codes, **given)
+def _checked_flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be True or False, got {value!r}.")
+    return value

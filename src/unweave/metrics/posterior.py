@@ -1,6 +1,6 @@
-"""What the posterior holds, without labels: KL a latent, active units, the evidence lower bound.
+"""Metrics of Gaussian posteriors, without labels: KL divergence per latent, active units, evidence lower bound.
 
-``mean`` and ``logvar`` (N, D) are those of a Gaussian posterior against a standard normal prior.
+``mean`` and ``logvar`` (N, D) are those of the posteriors; the prior is standard normal.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ from unweave.errors import InputError
 from unweave.metrics.inputs import Codes, Floats, check_codes
 from unweave.metrics.reconstruction import check_images
 
-LARGEST = 700.0  # a variance of 1e304; sums of a few more would not be finite
+LARGEST = 700.0  # a variance of 1e304; sums of larger ones would overflow
 
 
 @dataclass(frozen=True, eq=False)
 class KL:
-    """The sum over latents of the mean KL, nats, and each latent's (D,)."""
+    """The KL divergence in nats, summed over latents and per latent (D,)."""
 
     score: float
     per_latent: Floats
 
 
 def kl_per_latent(mean: Codes, logvar: Codes) -> KL:
-    r"""Mean over samples of :math:`\frac12 (\mu^2 + \sigma^2 - \log \sigma^2 - 1)`."""
+    r"""Compute the mean over samples of :math:`\frac12 (\mu^2 + \sigma^2 - \log \sigma^2 - 1)` per latent.
+
+    The score is the sum over latents.
+    """
     m, s = _posterior("kl_per_latent", mean, logvar)
     per_latent = 0.5 * (m**2 + np.exp(s) - s - 1).mean(0)
     return KL(float(per_latent.sum()), per_latent)
@@ -35,23 +38,23 @@ def kl_per_latent(mean: Codes, logvar: Codes) -> KL:
 
 @dataclass(frozen=True, eq=False)
 class ActiveUnits:
-    """How many latents are active, and the variance of each latent's mean (D,)."""
+    """The number of active latents, and the variance of the posterior mean of each latent (D,)."""
 
     score: int
     variance: Floats
 
 
 def active_units(mean: Codes, *, threshold: float = 0.01) -> ActiveUnits:
-    """How many latents' posterior means vary by more than ``threshold`` over the data (Burda et al. 2016)."""
+    """Count the latents whose posterior mean has a variance above ``threshold`` over the data (Burda et al. 2016)."""
     if not isinstance(threshold, Real) or not threshold >= 0:
-        raise InputError(f"active_units: threshold must be at least 0, got {threshold!r}.")
+        raise InputError(f"active_units: threshold must be a number of at least 0, got {threshold!r}.")
     variance = check_codes("active_units", mean).var(0, ddof=1)
     return ActiveUnits(int((variance > threshold).sum()), variance)
 
 
 @dataclass(frozen=True)
 class ELBO:
-    """The bound in nats an image, and its two parts."""
+    """The bound in nats per image, and its two parts."""
 
     score: float
     log_likelihood: float
@@ -66,14 +69,14 @@ def elbo(
     *,
     likelihood: Literal["bernoulli", "gaussian"] = "bernoulli",
 ) -> ELBO:
-    """Mean log-likelihood of the images under their reconstructions, summed over pixels, minus the KL.
+    """Compute the mean log-likelihood of images given reconstructions, summed over pixels, minus the KL divergence.
 
-    Images and reconstructions are floats in [0, 1] (or uint8), (N, …). ``"bernoulli"`` takes reconstructions as
-    probabilities, kept 1e-7 from 0 and 1; ``"gaussian"`` takes them as means with variance 1.
+    Images and reconstructions (N, …) are floats in [0, 1] or uint8. ``likelihood="bernoulli"`` interprets
+    reconstructions as probabilities, clipped to [1e-7, 1 − 1e-7]; ``"gaussian"`` as means, with variance 1.
     """
     x, y = check_images("elbo", images, reconstructions)
     if len(check_codes("elbo", mean, rows=1)) != len(x):
-        raise InputError(f"elbo: there are {len(x)} images and {len(check_codes('elbo', mean, rows=1))} posteriors.")
+        raise InputError(f"elbo: got {len(x)} images but {len(check_codes('elbo', mean, rows=1))} posteriors.")
     kl = kl_per_latent(mean, logvar).score
     if likelihood == "bernoulli":
         y = y.clip(1e-7, 1 - 1e-7)
@@ -88,9 +91,10 @@ def elbo(
 def _posterior(metric: str, mean: Codes, logvar: Codes) -> tuple[Floats, Floats]:
     m, s = check_codes(metric, mean, rows=1), check_codes(metric, logvar, rows=1)
     if m.shape != s.shape:
-        raise InputError(f"{metric}: mean has shape {m.shape} and logvar {s.shape}.")
+        raise InputError(f"{metric}: mean has shape {m.shape} but logvar has shape {s.shape}.")
     if s.max() > LARGEST:
         raise InputError(
-            f"{metric}: logvar goes up to {s.max():.4g}, and its exponential beyond what a float can hold."
+            f"{metric}: logvar reaches {s.max():.4g}, whose exponential is too large for a float; "
+            "pass log-variances, not variances or standard deviations."
         )
     return m, s

@@ -1,4 +1,4 @@
-"""Separated attribute predictability: by how much does the best latent predict a factor better than the second best?"""
+"""Separated attribute predictability: how much better does the best latent predict a factor than the second best?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.metrics.fitting import each_factor
+from unweave.metrics.fitting import each_factor, linear_svm
 from unweave.metrics.information import top_two
 from unweave.metrics.inputs import (
     Codes,
@@ -19,13 +19,14 @@ from unweave.metrics.inputs import (
     check_factors,
     continuous_columns,
     fit_and_test,
+    standardised,
 )
 from unweave.metrics.mcc import correlations, numbers
 
 
 @dataclass(frozen=True, eq=False)
 class SAP:
-    """The score, and what it is made of."""
+    """The score, the gap of each factor and the table of predictabilities."""
 
     score: float
     per_factor: Floats  # (K,), NaN for a constant factor
@@ -37,37 +38,41 @@ def sap(
     factors: Factors,
     *,
     method: Literal["svm", "correlation"] | None = None,
+    standardise: bool = False,
     test: tuple[Any, Any] | None = None,
     seed: int = 0,
 ) -> SAP:
-    """Mean over factors of the best minus the second-best latent's predictability (Kumar et al. 2018).
+    """Compute the mean over factors of the best minus the second-best latent's predictability (Kumar et al. 2018).
 
-    ``"svm"``: test accuracy of scikit-learn's ``LinearSVC(C=0.01, class_weight="balanced")`` on one latent, as in
-    Locatello et al. 2019. ``"correlation"``: squared correlation with the factor as a number, without a test sample,
-    for continuous factors; by default where there are any. Constant factors are left out; with one latent, the second
-    best is 0.
+    ``method="svm"`` uses the test accuracy of scikit-learn's ``LinearSVC(C=0.01, class_weight="balanced")`` fitted to a
+    single latent. The penalty makes the result depend on the scale of the codes: by default the codes are not
+    standardised, as in disentanglement_lib; ``standardise=True`` first gives every latent mean 0 and standard deviation
+    1, as in Locatello et al. 2019, appendix B. ``method="correlation"`` uses the squared correlation with the factor as
+    a number and no test sample; it is the default if any factor is continuous. Constant factors are left out. With a
+    single latent, the second best counts as 0.
     """
     if method is None:
         method = "correlation" if continuous_columns(check_factors("sap", factors)) else "svm"
     if method == "correlation":
         x, y = check_codes("sap", codes), numbers("sap", factors)
         if len(x) != len(y):
-            raise InputError(f"sap: there are {len(x):,} codes and {len(y):,} rows of factors.")
+            raise InputError(f"sap: got {len(x):,} codes but {len(y):,} rows of factors.")
         return _gaps(correlations(x, y) ** 2, np.flatnonzero(np.ptp(y, axis=0) > 0))
     if method != "svm":
         raise InputError(f"sap: method must be 'svm' or 'correlation', got {method!r}.")
     train, held_out = fit_and_test("sap", codes, factors, test, seed)
-    if np.abs(train.codes).max() > 1e50:
-        raise InputError("sap: codes beyond 1e50 keep the support vector machine busy for ever: divide them first.")
+    if not standardise and np.abs(train.codes).max() > 1e50:
+        raise InputError(
+            "sap: the support vector machine does not finish on codes above 1e50; rescale the codes first."
+        )
+    x, x_test = standardised(train.codes, held_out.codes) if standardise else (train.codes, held_out.codes)
 
     def accuracies(factor: int) -> Floats:
-        from sklearn.svm import LinearSVC
-
         scores = []
         for latent in range(train.codes.shape[1]):
-            model = LinearSVC(C=0.01, class_weight="balanced", random_state=seed)
-            model.fit(train.codes[:, [latent]], train.factors[:, factor])
-            guess = model.predict(held_out.codes[:, [latent]])
+            labels = train.factors[:, factor]
+            model = linear_svm(x[:, [latent]], labels, C=0.01, class_weight="balanced", random_state=seed)
+            guess = model.predict(x_test[:, [latent]])
             scores.append(np.mean(guess == held_out.factors[:, factor]))
         return np.array(scores)
 
@@ -78,7 +83,7 @@ def sap(
 
 def _gaps(predictability: Floats, varying: Integers) -> SAP:
     if not len(varying):
-        raise InputError("sap: needs a factor that varies.")
+        raise InputError("sap: needs at least one factor that varies, but all factors are constant.")
     per_factor = np.full(predictability.shape[1], np.nan)
     best, second = top_two(predictability[:, varying], axis=0)
     per_factor[varying] = best - second

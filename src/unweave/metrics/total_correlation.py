@@ -1,49 +1,71 @@
-"""Total correlation: how far are the latents from independent, if they were Gaussian?"""
+"""Total correlation: how far from independent are the latents, treated as Gaussian?"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
 from unweave.errors import InputError
 from unweave.metrics.inputs import Codes, Floats, check_codes, check_seed, dead, standardised
 
+RIDGE = 1e-5  # Locatello et al. 2019, footnote 3
+
 
 @dataclass(frozen=True, eq=False)
 class TotalCorrelation:
-    """The score in nats, and the covariance (D, D) it comes from."""
+    """The score in nats, and the covariance (D, D) of the codes, without the ridge."""
 
     score: float
     covariance: Floats
 
 
-def total_correlation(codes: Codes, *, logvar: Codes | None = None, seed: int = 0) -> TotalCorrelation:
-    r"""KL of a Gaussian with the codes' covariance from the product of its marginals (Locatello et al. 2019, sec. 5.2).
+def total_correlation(
+    codes: Codes, *, logvar: Codes | None = None, ridge: float = RIDGE, seed: int = 0
+) -> TotalCorrelation:
+    r"""Compute the KL divergence between a Gaussian with the codes' covariance and the product of its marginals.
 
-    :math:`\frac12 (\sum_j \log \Sigma_{jj} - \log \det \Sigma)`, 0 for uncorrelated latents. Given ``logvar`` (N, D),
-    the codes are posterior means, and samples of the posterior are measured instead. Constant latents are independent
-    of all and left out, where disentanglement_lib gives NaN; latents that determine one another give infinity.
+    :math:`\frac12 (\sum_j \log \Sigma_{jj} - \log \det \Sigma)` in nats, where ``ridge`` is added to the diagonal of
+    :math:`\Sigma` (1e-5 in Locatello et al. 2019, sec. 5.2 and footnote 3). The ridge decides the score of collapsed
+    latents, whose variance is far below it; with ``ridge=0`` the score does not depend on the scale of the codes, as in
+    disentanglement_lib. Uncorrelated latents score 0. If ``logvar`` (N, D) is given, the codes are posterior means and
+    samples from the posterior are scored (see :func:`total_correlation_sampled`). Constant latents count as independent
+    of all others, where disentanglement_lib returns NaN. Latents that determine each other score infinity if there is
+    no ridge, or if it is too small to matter.
     """
+    if not isinstance(ridge, Real) or not 0 <= ridge < np.inf:
+        raise InputError(f"total_correlation: ridge must be a number of at least 0, got {ridge!r}.")
     values = sampled("total_correlation", codes, logvar, seed)
     covariance = np.atleast_2d(np.cov(values, rowvar=False, ddof=1))
-    (scaled,) = standardised(values[:, ~dead(values)])
-    if not scaled.shape[1]:
-        return TotalCorrelation(0.0, covariance)
-    eigenvalues = np.linalg.eigvalsh(scaled.T @ scaled / len(scaled))  # of the correlations: the log-determinant
-    if eigenvalues.min() <= 1e-12:
+    alive = ~dead(values)
+    (scaled,) = standardised(values[:, alive])
+    variance = np.diag(covariance)[alive]
+    shrink = np.sqrt(variance / (variance + ridge)) if ridge > 0 else np.ones(len(variance))
+    correlation = scaled.T @ scaled / len(scaled) * np.outer(shrink, shrink)  # of the covariance with its ridge
+    np.fill_diagonal(correlation, 1.0)
+    eigenvalues = np.linalg.eigvalsh(correlation)
+    if eigenvalues.min(initial=1.0) <= 1e-12:
         return TotalCorrelation(float("inf"), covariance)
     return TotalCorrelation(float(max(0.0, -0.5 * np.log(eigenvalues).sum())), covariance)
 
 
+def total_correlation_sampled(mean: Codes, logvar: Codes, *, ridge: float = RIDGE, seed: int = 0) -> TotalCorrelation:
+    """Compute the total correlation of samples from Gaussian posteriors, one per image.
+
+    Locatello et al. 2019, sec. 5.2. ``mean`` and ``logvar`` (N, D); see :func:`total_correlation` for the formula.
+    """
+    return total_correlation(mean, logvar=logvar, ridge=ridge, seed=seed)
+
+
 def sampled(metric: str, codes: Codes, logvar: Codes | None, seed: int) -> Floats:
-    """The codes, or, where ``logvar`` is given, samples of the posteriors whose means they are."""
+    """Return the codes, or, if ``logvar`` is given, one sample per posterior with the codes as means."""
     mean = check_codes(metric, codes)
     if logvar is None:
         return mean
     spread = check_codes(metric, logvar)
     if spread.shape != mean.shape:
-        raise InputError(f"{metric}: codes have shape {mean.shape} and logvar {spread.shape}.")
+        raise InputError(f"{metric}: codes have shape {mean.shape} but logvar has shape {spread.shape}.")
     if spread.max() > 200:
-        raise InputError(f"{metric}: logvar reaches {spread.max():.0f}, a variance too large to be drawn from.")
+        raise InputError(f"{metric}: logvar reaches {spread.max():.0f}, a variance too large to sample from.")
     return mean + np.exp(spread / 2) * np.random.default_rng(check_seed(seed)).standard_normal(mean.shape)

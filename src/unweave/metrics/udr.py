@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.stats import rankdata
 
 from unweave.errors import InputError
 from unweave.metrics.inputs import Codes, Floats, check_codes, standardised
@@ -16,7 +15,7 @@ from unweave.metrics.mcc import correlations
 
 @dataclass(frozen=True, eq=False)
 class UDR:
-    """The mean over models, each model's score (M,), and how like each pair is (M, M), NaN on the diagonal."""
+    """The mean over models, the score of each model (M,) and the match of each pair (M, M), NaN on the diagonal."""
 
     score: float
     per_model: Floats
@@ -30,33 +29,36 @@ def udr(
     method: Literal["lasso", "spearman"] = "lasso",
     threshold: float = 0.01,
 ) -> UDR:
-    r"""For each model, the median over the others of how nearly their latents match one to one (Duan et al. 2020).
+    r"""Compute how closely the latents of each model match those of the others one to one (Duan et al. 2020).
 
-    ``codes`` are M matrices (N, D_m) of the same N images; latent sizes may differ. The match of two models is
-    :math:`\frac12` of the means over rows and over columns of :math:`\max^2 / \sum` of the matrix of absolute Lasso
-    weights (α = 0.1, standardised codes) or Spearman correlations. Latents whose ``kl`` (D_m,) is at most ``threshold``
-    do not take part; without ``kl``, constant ones do not. A model with no latent left scores 0.
+    The score of a model is the median over all other models. ``codes`` are M matrices (N, D_m) of the same N images;
+    the numbers of latents may differ. The match of two models is the average of the means over rows and over columns of
+    :math:`\max^2 / \sum` of a matrix of absolute Lasso weights (α = 0.1, standardised codes) or Spearman correlations.
+    Latents whose ``kl`` (D_m,) is at most ``threshold`` are left out, and so are constant ones. A model with no latent
+    left scores 0.
     """
     if method not in ("lasso", "spearman"):
         raise InputError(f"udr: method must be 'lasso' or 'spearman', got {method!r}.")
     if not isinstance(codes, list | tuple):
-        raise InputError(f"udr: codes must be a list of matrices, one a model, got {type(codes).__name__}.")
+        raise InputError(f"udr: codes must be a list of matrices, one per model, got {type(codes).__name__}.")
     if len(codes) < 2:
         raise InputError(f"udr: needs at least 2 models to compare, got {len(codes)}.")
     models = [check_codes("udr", c) for c in codes]
     if len({len(m) for m in models}) > 1:
-        raise InputError(f"udr: the models' codes have different numbers of rows, {[len(m) for m in models]}.")
+        raise InputError(f"udr: all models need codes of the same images, got {[len(m) for m in models]} rows.")
     if kl is not None and len(kl) != len(models):
-        raise InputError(f"udr: there are {len(models)} models and {len(kl)} vectors of KL.")
+        raise InputError(f"udr: got {len(models)} models but {len(kl)} vectors of KL divergences.")
     alive = []
     for number, model in enumerate(models):
         keep = np.ptp(model, axis=0) > 0
         if kl is not None:
             divergence = np.asarray(kl[number], np.float64).reshape(-1)
             if np.isnan(divergence).any():
-                raise InputError(f"udr: model {number} has NaN among its KLs.")
+                raise InputError(f"udr: the KL divergences of model {number} contain NaN.")
             if len(divergence) != model.shape[1]:
-                raise InputError(f"udr: model {number} has {model.shape[1]} latents and {len(divergence)} KLs.")
+                raise InputError(
+                    f"udr: model {number} has {model.shape[1]} latents but {len(divergence)} KL divergences."
+                )
             keep &= divergence > threshold
         (scaled,) = standardised(model)
         alive.append(scaled[:, keep])
@@ -78,6 +80,8 @@ def _match(one: Floats, other: Floats, method: str) -> float:
         weights = np.atleast_2d(Lasso(alpha=0.1).fit(one, other).coef_)
         matrix = np.abs(weights).T  # (latents of one, of the other)
     else:
+        from scipy.stats import rankdata
+
         matrix = np.abs(correlations(rankdata(one, axis=0), rankdata(other, axis=0)))
     shares = []
     for axis in (0, 1):

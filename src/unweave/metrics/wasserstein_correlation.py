@@ -1,4 +1,4 @@
-"""Wasserstein correlation: how far must Gaussian codes be moved to become independent?"""
+"""Wasserstein correlation: how far are Gaussian codes from independent ones, in squared distance?"""
 
 from __future__ import annotations
 
@@ -12,24 +12,27 @@ from unweave.metrics.total_correlation import sampled
 
 @dataclass(frozen=True)
 class WassersteinCorrelation:
-    """The score, and the same as a share of the codes' total variance."""
+    """The score, and the score divided by the total variance of the codes."""
 
     score: float
     normalised: float
 
 
 def wasserstein_correlation(codes: Codes, *, logvar: Codes | None = None, seed: int = 0) -> WassersteinCorrelation:
-    r"""Squared 2-Wasserstein distance of a Gaussian with the codes' covariance from the product of its marginals.
+    r"""Compute the squared 2-Wasserstein distance between the Gaussian of the codes and the product of its marginals.
 
-    :math:`2 \operatorname{tr} \Sigma - 2 \operatorname{tr} (\Delta^{1/2} \Sigma \Delta^{1/2})^{1/2}` with
-    :math:`\Delta = \operatorname{diag} \Sigma` (Watters et al. 2019; disentanglement_lib). 0 for uncorrelated or dead
-    codes. ``logvar`` as in :func:`total_correlation`.
+    :math:`2 \operatorname{tr} \Sigma - 2 \operatorname{tr} (\Delta^{1/2} \Sigma \Delta^{1/2})^{1/2}` with the
+    covariance :math:`\Sigma` of the codes and :math:`\Delta = \operatorname{diag} \Sigma` (Watters et al. 2019), as in
+    disentanglement_lib. There is no ridge on the diagonal, neither there nor here: no logarithm is taken, and collapsed
+    latents contribute little. Uncorrelated or constant codes score 0. ``logvar`` works as in :func:`total_correlation`.
     """
     values = sampled("wasserstein_correlation", codes, logvar, seed)
     scale = float(np.max(values.std(0), initial=0.0, where=~dead(values)))
     if scale == 0:
         return WassersteinCorrelation(0.0, 0.0)
-    values = np.where(dead(values), 0.0, (values - values.mean(0)) / scale)  # the products below are fourth powers
+    values = np.where(
+        dead(values), 0.0, (values - values.mean(0)) / scale
+    )  # products below are fourth powers of the codes
     covariance = np.atleast_2d(np.cov(values, rowvar=False, ddof=1))
     root = np.sqrt(np.diag(covariance))
     eigenvalues = np.linalg.eigvalsh(covariance * np.outer(root, root)).clip(min=0)

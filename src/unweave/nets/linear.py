@@ -1,4 +1,4 @@
-"""One linear layer each way: what principal and independent components are kept in."""
+"""One linear layer each way, used for principal and independent components."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unweave.nets.pair import Net, Shape
 
 
 def linear(shape: Shape, outputs: int, latents: int) -> Net:
-    """All pixels to the outputs, and codes to all pixels."""
+    """Map all pixels to the outputs, and codes to all pixels, by one matrix each."""
     pixels = math.prod(shape)
     return Net(
         nn.Sequential(nn.Flatten(), nn.Linear(pixels, outputs)),

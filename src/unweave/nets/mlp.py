@@ -1,4 +1,4 @@
-"""A pair of full layers that knows nothing of images: for vectors, or for pictures of any size."""
+"""A net of fully connected layers, for vectors or for images of any size."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import math
 
 from torch import nn
 
-from unweave.nets.pair import LayeredDecoder, Net, Shape, started
+from unweave.nets.activation import Activation, Width, activation_layer, scaled
+from unweave.nets.pair import LayeredDecoder, Net, Shape
+from unweave.nets.start import balanced
 
 
-def mlp(shape: Shape, outputs: int, latents: int) -> Net:
-    """Two hidden layers of 256 with ReLU, and their mirror image. Any shape; a vector of V values is (V, 1, 1)."""
-    pixels = math.prod(shape)
-    encoder = nn.Sequential(nn.Flatten(), _full(pixels, 256), _full(256, 256), nn.Linear(256, outputs))
-    output = nn.Sequential(nn.Linear(256, pixels), nn.Unflatten(1, shape))
-    return started(Net(encoder, LayeredDecoder([_full(latents, 256), _full(256, 256)], output)))
+def mlp(shape: Shape, outputs: int, latents: int, *, activation: Activation = "relu", width: Width = 1.0) -> Net:
+    """Two hidden layers of 256 units, mirrored in the decoder. Any shape; a vector of V values is (V, 1, 1)."""
+    pixels, units = math.prod(shape), scaled(256, width)
 
+    def full(inputs: int) -> nn.Sequential:
+        return nn.Sequential(nn.Linear(inputs, units), activation_layer(activation))
 
-def _full(inputs: int, outputs: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(inputs, outputs), nn.ReLU())
+    encoder = nn.Sequential(nn.Flatten(), full(pixels), full(units), nn.Linear(units, outputs))
+    output = nn.Sequential(nn.Linear(units, pixels), nn.Unflatten(1, shape))
+    return balanced(Net(encoder, LayeredDecoder([full(latents), full(units)], output)))

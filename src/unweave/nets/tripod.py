@@ -1,79 +1,101 @@
-"""The residual pair of Tripod: instance norm going in, adaptive instance norm coming out (Hsu et al. 2024).
+"""The residual net of Tripod: instance norms in the encoder, adaptive ones in the decoder (Hsu et al. 2024).
 
-The paper names the family only (Dhariwal and Nichol 2021), so widths and order are those of the authors' code: group
-norms with one channel a group, GELU in its tanh form, nearest-neighbour upsampling before a 3 × 3 convolution.
+The paper only names the family (Dhariwal and Nichol 2021), so widths and order follow the authors' code: group norms
+with one channel per group, GELU in its tanh form, nearest-neighbour upsampling before a 3 × 3 convolution.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
+from unweave.nets.activation import Activation, Width, activation_layer, scaled
 from unweave.nets.pair import Net, Shape, cells
 
-_CONDITION = 256  # width of the vector that steers the decoder
 
+def tripod(
+    shape: Shape,
+    outputs: int,
+    latents: int,
+    *,
+    activation: Activation = "gelu",
+    width: Width = 1.0,
+    normalised: bool = False,
+) -> Net:
+    """Four stages of two residual blocks each way. Sizes are multiples of 16, at least 32.
 
-def tripod(shape: Shape, outputs: int, latents: int) -> Net:
-    """Four stages of two residual blocks each way, for sizes that are multiples of 16, from 32 on.
-
-    At 16 pixels the decoder's first stage would see 1 × 1 features, of which an instance norm leaves nothing.
+    ``normalised`` adds an instance norm without parameters after the first three stages of the decoder, as naive Tripod
+    has for its Hessian penalty. At 16 pixels the decoder's first stage would see 1 × 1 features, which an instance norm
+    makes zero.
     """
+    channels = shape[0]
     rows, columns = cells("tripod", shape, 16, smallest=32)
-    return Net(Encoder(shape[0], outputs), Decoder(shape[0], rows, columns, latents))
+    decoder = Decoder((channels, rows, columns), latents, activation, width, normalised=normalised)
+    return Net(Encoder(channels, outputs, activation, width), decoder)
 
 
 class Encoder(nn.Module):
-    """Images (B, C, H, W) in [0, 1], shifted to [−1, 1], to (B, outputs)."""
+    """Map images (B, C, H, W) in [0, 1], shifted to [−1, 1], to (B, outputs)."""
 
-    def __init__(self, channels: int, outputs: int) -> None:
+    def __init__(self, channels: int, outputs: int, activation: Activation, width: float) -> None:
         super().__init__()
         stages: list[nn.Module] = []
         into = channels
-        for width in (32, 64, 128, 256):
-            down = nn.Sequential(nn.PixelUnshuffle(2), nn.Conv2d(4 * width, 2 * width, 1))
-            stages += [_Residual(into, width), _Residual(width, width), down]
-            into = 2 * width
+        for count in (32, 64, 128, 256):
+            units, following = scaled(count, width), scaled(2 * count, width)
+            down = nn.Sequential(nn.PixelUnshuffle(2), nn.Conv2d(4 * units, following, 1))
+            stages += [_Residual(into, units, activation), _Residual(units, units, activation), down]
+            into = following
         self.stages = nn.Sequential(*stages)
-        self.head = nn.Sequential(_full(512, 512), nn.Linear(512, outputs))
+        self.head = nn.Sequential(_full(into, into, activation), nn.Linear(into, outputs))
 
     def forward(self, images: Tensor) -> Tensor:
-        """The outputs (B, outputs)."""
+        """Return the outputs (B, outputs)."""
         features = self.stages(2 * images - 1)  # (B, 512, H / 16, W / 16)
         out: Tensor = self.head(features.mean((2, 3)))
         return out
 
 
 class Decoder(nn.Module):
-    """Codes (B, D) steer, by the norms' scales and shifts, how a learned constant grows into images (B, C, H, W)."""
+    """Grow a learned constant into images (B, C, H, W), with norms scaled and shifted by codes (B, D)."""
 
-    def __init__(self, channels: int, rows: int, columns: int, latents: int) -> None:
+    def __init__(
+        self, shape: Shape, latents: int, activation: Activation, width: float, *, normalised: bool = False
+    ) -> None:
         super().__init__()
-        self.constant = nn.Parameter(torch.ones(512, rows, columns))
-        self.condition = nn.Sequential(_full(latents, _CONDITION), _full(_CONDITION, _CONDITION))
-        self.stages = nn.ModuleList([_Stage(512, 256), _Stage(256, 128), _Stage(128, 64), _Stage(64, channels)])
+        channels, rows, columns = shape
+        self.normalised = normalised
+        widths = [*(scaled(count, width) for count in (512, 256, 128, 64)), channels]
+        condition = scaled(256, width)
+        self.constant = nn.Parameter(torch.ones(widths[0], rows, columns))
+        self.condition = nn.Sequential(_full(latents, condition, activation), _full(condition, condition, activation))
+        self.stages = nn.ModuleList([_Stage(*pair, condition, activation) for pair in pairwise(widths)])
 
     def activations(self, codes: Tensor) -> tuple[Tensor, ...]:
-        """The condition (B, 256), and what the first three stages make of it: (B, 256, H / 8, W / 8) and on."""
+        """Return the condition (B, 256) and the outputs of the first three stages, from (B, 256, H / 8, W / 8) on."""
         condition = self.condition(codes)
-        features = self.constant[None]  # one for the whole batch, until the first norm is steered
+        features = self.constant[None]  # shared by the batch until the condition enters
         hidden = [condition]
         for stage in list(self.stages)[:-1]:
             features = stage(features, condition)
+            if self.normalised:
+                features = nn.functional.instance_norm(features)
             hidden.append(features)
         return tuple(hidden)
 
     def forward(self, codes: Tensor) -> Tensor:
-        """Logits (B, C, H, W)."""
+        """Return logits (B, C, H, W)."""
         condition, *_, features = self.activations(codes)
         logits: Tensor = self.stages[-1](features, condition)
         return logits
 
 
 class _Residual(nn.Module):
-    def __init__(self, inputs: int, outputs: int) -> None:
+    def __init__(self, inputs: int, outputs: int, activation: Activation) -> None:
         super().__init__()
-        self.body = nn.Sequential(*_normed(inputs, outputs), *_normed(outputs, outputs))
+        self.body = nn.Sequential(*_normed(inputs, outputs, activation), *_normed(outputs, outputs, activation))
         self.skip = nn.Identity() if inputs == outputs else nn.Conv2d(inputs, outputs, 1)
 
     def forward(self, features: Tensor) -> Tensor:
@@ -82,11 +104,11 @@ class _Residual(nn.Module):
 
 
 class _Stage(nn.Module):
-    """Two steered residual blocks, then twice the size."""
+    """Two modulated residual blocks, then upsampling by 2."""
 
-    def __init__(self, inputs: int, outputs: int) -> None:
+    def __init__(self, inputs: int, outputs: int, condition: int, activation: Activation) -> None:
         super().__init__()
-        self.blocks = nn.ModuleList([_Steered(inputs) for _ in range(4)])
+        self.blocks = nn.ModuleList([_Modulated(inputs, condition, activation) for _ in range(4)])
         self.up = nn.Sequential(nn.Upsample(scale_factor=2, mode="nearest"), nn.Conv2d(inputs, outputs, 3, padding=1))
 
     def forward(self, features: Tensor, condition: Tensor) -> Tensor:
@@ -97,25 +119,27 @@ class _Stage(nn.Module):
         return out
 
 
-class _Steered(nn.Module):
-    """Convolution, instance norm, scale and shift by the condition, GELU."""
+class _Modulated(nn.Module):
+    """Convolution, instance norm, scale and shift by the condition, activation."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, condition: int, activation: Activation) -> None:
         super().__init__()
         self.conv = nn.Conv2d(width, width, 3, padding=1)
         self.norm = nn.GroupNorm(width, width, affine=False)
-        self.steer = nn.Linear(_CONDITION, 2 * width)
+        self.steer = nn.Linear(condition, 2 * width)
+        self.activation = activation_layer(activation)
 
     def forward(self, features: Tensor, condition: Tensor) -> Tensor:
         scale, shift = self.steer(condition)[:, :, None, None].chunk(2, dim=1)  # (B, width, 1, 1) each
         normed = self.norm(self.conv(features))
-        return nn.functional.gelu(normed * (1 + scale) + shift, approximate="tanh")
+        out: Tensor = self.activation(normed * (1 + scale) + shift)
+        return out
 
 
-def _normed(inputs: int, outputs: int) -> list[nn.Module]:
+def _normed(inputs: int, outputs: int, activation: Activation) -> list[nn.Module]:
     conv = nn.Conv2d(inputs, outputs, 3, padding=1)
-    return [conv, nn.GroupNorm(outputs, outputs), nn.GELU(approximate="tanh")]
+    return [conv, nn.GroupNorm(outputs, outputs), activation_layer(activation)]
 
 
-def _full(inputs: int, outputs: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(inputs, outputs), nn.LayerNorm(outputs), nn.GELU(approximate="tanh"))
+def _full(inputs: int, outputs: int, activation: Activation) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(inputs, outputs), nn.LayerNorm(outputs), activation_layer(activation))

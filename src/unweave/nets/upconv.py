@@ -1,8 +1,8 @@
-"""The transposed convolution that doubles an image, 4 × 4 with stride 2, made fast on a processor.
+"""The transposed convolution that doubles an image, 4 × 4 with stride 2, made fast on CPUs.
 
-PyTorch's own layer is slow there in two places: the gradient of the bias of a wide layer, and the whole of a layer with
-few outputs, such as the last of a decoder. Here the first is a sum, and the second is done in one of two other orders.
-What then costs most is memory, so layers in a row set the gradient to zero in place where a ReLU was shut.
+PyTorch's layer is slow on a CPU in two places: the gradient of the bias of a wide layer, and all of a layer with few
+outputs, such as the last one of a decoder. Here the first is a plain sum, and the second has its own implementations.
+What remains is limited by memory, so consecutive layers apply the derivative of a ReLU to a gradient in place.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-_FEW = 8  # outputs up to which the sub-pixel order beats PyTorch's; measured for 32 inputs
+_FEW = 8  # outputs up to which the sub-pixel implementation is faster than PyTorch's; measured for 32 inputs
 
 
 class _Row(NamedTuple):
-    """Who applies a ReLU's derivative: the layer that has the ReLU, or the one after it, whose gradient it is."""
+    """Whether the derivative of a ReLU is applied by the layer that has the ReLU, or by the next one."""
 
-    before: bool  # the features are a ReLU's, and its derivative is left to this layer
-    after: bool  # the derivative of this layer's ReLU is left to the next
+    before: bool  # this layer applies the derivative of the ReLU before it
+    after: bool  # the next layer applies the derivative of this layer's ReLU
 
 
 _ALONE = _Row(before=False, after=False)
 
 
 class Upconv(nn.ConvTranspose2d):
-    """``nn.ConvTranspose2d(inputs, outputs, 4, stride=2, padding=1)``, with the ReLU that follows it if asked for.
+    """``nn.ConvTranspose2d(inputs, outputs, 4, stride=2, padding=1)``, optionally followed by a ReLU.
 
-    The same parameters, values and derivatives up to rounding. On other devices, under autocast and when compiled it
-    is PyTorch's own layer.
+    Parameters, values and derivatives are the same up to rounding. On other devices, under autocast and when compiled
+    it calls PyTorch's own layer.
     """
 
     bias: nn.Parameter
@@ -41,7 +41,7 @@ class Upconv(nn.ConvTranspose2d):
         self.relu = relu
 
     def forward(self, features: Tensor, output_size: list[int] | None = None, *, row: _Row = _ALONE) -> Tensor:
-        """Features (B, inputs, H, W) to (B, outputs, 2H, 2W). ``row`` is for :func:`in_a_row`."""
+        """Map features (B, inputs, H, W) to (B, outputs, 2H, 2W). ``row`` is for :func:`in_a_row`."""
         fast = (
             features.device.type == "cpu"
             and features.dtype == self.weight.dtype
@@ -55,15 +55,15 @@ class Upconv(nn.ConvTranspose2d):
         return out
 
     def extra_repr(self) -> str:
-        """The widths, and the ReLU."""
+        """Show the numbers of channels, and the ReLU."""
         return f"{self.in_channels}, {self.out_channels}{', relu' if self.relu else ''}"
 
 
 def in_a_row(layers: Iterable[Upconv], features: Tensor) -> Tensor:
-    """What the last of several layers makes of ``features``, faster than one by one.
+    """Apply several layers to ``features``, faster than one by one.
 
-    What a hidden layer says must then be used by the next one only; a layer with a forward hook is left as it is, since
-    the hook may use it elsewhere.
+    The output of a hidden layer must not be used by anything but the next layer. A layer with a forward hook keeps its
+    own gradient, since the hook may use its output elsewhere.
     """
     *hidden, last = layers
     before = False
@@ -81,7 +81,7 @@ def _plain(features: Tensor, weight: Tensor, bias: Tensor, relu: bool, _: _Row =
 
 
 class _Upconv(torch.autograd.Function):
-    """The backward pass is made of differentiable operations, so that it can be differentiated again."""
+    """The layer with a backward pass of differentiable operations, which can be differentiated again."""
 
     @staticmethod
     def forward(features: Tensor, weight: Tensor, bias: Tensor, relu: bool, row: _Row) -> Tensor:
@@ -107,10 +107,10 @@ class _Upconv(torch.autograd.Function):
         if rectified and not ctx.row.after:
             grad = torch.ops.aten.threshold_backward(grad, rectified[0], 0)
         if ctx.row.before and torch.is_grad_enabled():
-            features = F.relu(features)  # the same values; but what reaches them by a second derivative is shut off too
+            features = F.relu(features)  # unchanged values, but masks what second derivatives send to them
         wants_features, wants_weight, wants_bias, *_ = ctx.needs_input_grad
-        # A transposed convolution is a convolution's derivative, so a convolution of the gradient is its own; and in
-        # the weights, which enter both in the same way, the two images change places.
+        # A transposed convolution is the derivative of a convolution, so its own derivative is a convolution of the
+        # gradient. The gradient of the weights is that of the convolution with input and output exchanged.
         to_features = F.conv2d(grad, weight, stride=2, padding=1) if wants_features else None
         to_weight = _weight_gradient(grad, features, weight) if wants_weight else None
         if to_features is not None and ctx.row.before:
@@ -142,7 +142,7 @@ _fast: Callable[..., Tensor] = _Upconv.apply
 
 
 def _shut(grad: Tensor, out: Tensor) -> Tensor:
-    """``grad`` with zeros where ``out`` is zero; in place, unless it is to be differentiated again."""
+    """Set ``grad`` to zero where ``out`` is zero, in place unless it may be differentiated again."""
     if torch.is_grad_enabled():
         zeroed: Tensor = torch.ops.aten.threshold_backward(grad, out, 0)
         return zeroed
@@ -151,7 +151,7 @@ def _shut(grad: Tensor, out: Tensor) -> Tensor:
 
 
 def _weight_gradient(images: Tensor, grad: Tensor, weight: Tensor) -> Tensor:
-    """Of the convolution of ``images``, (B, outputs, 2H, 2W), that gets the gradient ``grad`` (B, inputs, H, W)."""
+    """Compute the weight gradient of a convolution of images (B, outputs, 2H, 2W) from ``grad`` (B, inputs, H, W)."""
     geometry = (
         [2, 2],
         [1, 1],
@@ -160,13 +160,13 @@ def _weight_gradient(images: Tensor, grad: Tensor, weight: Tensor) -> Tensor:
         [0, 0],
         1,
     )  # stride, padding, dilation, transposed, output padding, groups
-    wanted = [False, True, False]  # of the images, the weight, the bias
+    wanted = [False, True, False]  # gradients of images, weight, bias
     gradient: Tensor = torch.ops.aten.convolution_backward(grad, images, weight, None, *geometry, wanted)[1]
     return gradient
 
 
 def _single(features: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """One output: a matrix product spreads every pixel over the 4 × 4 that it reaches, and these are added up.
+    """Compute a layer with one output: a matrix product spreads each pixel over 4 × 4 pixels, which are then added.
 
     Row 2i of the output takes kernel row 1 of input row i and kernel row 3 of input row i − 1, and row 2i + 1 takes
     kernel row 2 of input row i and kernel row 0 of input row i + 1; columns likewise.
@@ -187,13 +187,13 @@ def _single(features: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def _subpixel(features: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Few outputs: a 2 × 2 convolution that makes the four pixels around every corner between input pixels at once.
+    """Compute a layer with few outputs by a 2 × 2 convolution with one channel for each of four neighbouring pixels.
 
-    The 2 × 2 input pixels around a corner are the only ones that reach the 2 × 2 output pixels around it.
+    The 2 × 2 output pixels around a corner between input pixels depend only on the 2 × 2 input pixels around it.
     """
     batch, inputs, height, width = features.shape
     outputs = weight.shape[1]
-    kernel = weight.view(inputs, outputs, 2, 2, 2, 2)  # tap and phase of the rows, tap and phase of the columns
+    kernel = weight.view(inputs, outputs, 2, 2, 2, 2)  # tap and phase of rows, then of columns
     kernel = kernel.flip(2, 4).permute(3, 5, 1, 0, 2, 4).reshape(4 * outputs, inputs, 2, 2)
     kernel = kernel.contiguous(memory_format=torch.channels_last)
     corners = F.conv2d(features, kernel, bias.repeat(4), padding=1)  # (B, 4 · outputs, H + 1, W + 1)

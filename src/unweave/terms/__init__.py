@@ -1,4 +1,4 @@
-"""The terms that losses are made of, one file each, by the names that configurations call them."""
+"""The terms of losses, one file each, under the names that configurations use."""
 
 from unweave.terms.adaptive_grouping import AdaptiveGrouping
 from unweave.terms.blurred_reconstruction import BlurredReconstruction
@@ -12,7 +12,7 @@ from unweave.terms.kl import KL
 from unweave.terms.normalised_hessian import NormalisedHessian
 from unweave.terms.quantisation import Quantisation
 from unweave.terms.reconstruction import Reconstruction
-from unweave.terms.term import Term
+from unweave.terms.term import AdversarialTerm, Term
 from unweave.terms.total_correlation import TotalCorrelation
 from unweave.terms.total_correlation_discriminator import TotalCorrelationDiscriminator
 
@@ -38,6 +38,7 @@ __all__ = [
     "KL",
     "TERMS",
     "AdaptiveGrouping",
+    "AdversarialTerm",
     "BlurredReconstruction",
     "Capacity",
     "Commitment",

@@ -1,4 +1,4 @@
-"""Adaptive grouping: the latents that two images of a pair seem to share are made the same (Ada-GVAE, Ada-ML-VAE)."""
+"""Adaptive grouping: latents that the two images of a pair seem to share get one posterior (Ada-GVAE, Ada-ML-VAE)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Grouped = tuple[Tensor, Tensor]  # mean and log-variance (n, D)
 
 
 def shared_latents(means: Pair, logvars: Pair, *, symmetric: bool = True) -> Tensor:
-    """Which latents (n, D) bool a pair shares: those whose divergence is below halfway from its least to its greatest.
+    """Return which latents (n, D) bool each pair shares: those with a divergence below the middle of its range.
 
-    The divergence is ½ KL(q₁ ‖ q₂) + ½ KL(q₂ ‖ q₁) (Michlo et al. 2023, app. B.2, eq. 14) or KL(q₁ ‖ q₂) alone
-    (Locatello et al. 2020). Where all of them are equal, none is below, and every latent is kept as it is:
-    there is nothing to tell the shared from the changed.
+    The divergence is ½ KL(q₁ ‖ q₂) + ½ KL(q₂ ‖ q₁) (Michlo et al. 2023, app. B.2, eq. 14), or KL(q₁ ‖ q₂) alone
+    (Locatello et al. 2020). The middle is that of the smallest and largest divergence of the pair. If all divergences
+    are equal, none is below the middle and no latent is shared.
     """
     (m1, m2), (l1, l2) = means, logvars
     divergence = kl_between(m1, l1, m2, l2)  # (n, D)
@@ -34,37 +34,37 @@ def shared_latents(means: Pair, logvars: Pair, *, symmetric: bool = True) -> Ten
 
 
 def average(means: Pair, logvars: Pair) -> Grouped:
-    """The mean of the means and the mean of the variances: GVAE."""
+    """Average the means and the variances (GVAE)."""
     return 0.5 * (means[0] + means[1]), torch.logaddexp(*logvars) - math.log(2)
 
 
 def product(means: Pair, logvars: Pair) -> Grouped:
-    r"""The normalised product of the two Gaussians with twice its variance: ML-VAE.
+    r"""Multiply the two Gaussians, normalise, and double the variance (ML-VAE).
 
-    :math:`v = 2 v_1 v_2 / (v_1 + v_2)` and :math:`\mu = \frac12 (\mu_1 / v_1 + \mu_2 / v_2) v`, in which the first mean
-    has the weight :math:`v_2 / (v_1 + v_2)`, a sigmoid of log-variances. The doubled variance is disentanglement_lib's.
+    :math:`v = 2 v_1 v_2 / (v_1 + v_2)` and :math:`\mu = \frac12 (\mu_1 / v_1 + \mu_2 / v_2) v`, where the first mean
+    has the weight :math:`v_2 / (v_1 + v_2)`, a sigmoid of log-variances. disentanglement_lib doubles it, too.
     """
     weight = (logvars[1] - logvars[0]).sigmoid()  # (n, D)
     return weight * means[0] + (1 - weight) * means[1], math.log(2) - torch.logaddexp(-logvars[0], -logvars[1])
 
 
 class AdaptiveGrouping(Settings):
-    """Makes the posteriors of pairs agree where they nearly do, before codes are drawn: not a term of the loss.
+    """Replaces the posteriors of shared latents by a common one before codes are sampled. Not a term of the loss.
 
     Locatello et al. 2020; Michlo et al. 2023, app. B.2. Rows i and n + i of a batch of 2n are a pair, and each image
-    of a pair still draws a code of its own. The gradient passes through the grouped posteriors, and not through the
-    choice of what is shared.
+    of a pair still samples its own code. The gradient passes through the grouped posteriors, but not through the
+    choice of shared latents.
     """
 
     title: ClassVar[str] = "the adaptive grouping"
-    kind: Literal["gvae", "mlvae"] = "gvae"  # how shared posteriors are joined
-    divergence: Literal["symmetric", "one_way"] = "symmetric"  # one_way as published in 2020
+    kind: Literal["gvae", "mlvae"] = "gvae"  # how shared posteriors are combined
+    divergence: Literal["symmetric", "one_way"] = "symmetric"  # one_way: as published in 2020
 
     def __call__(self, code: Code, generator: torch.Generator | None) -> Code:
-        """The code (2n, D) drawn from the regrouped posteriors; without a generator, their means."""
+        """Sample codes (2n, D) from the grouped posteriors, or take their means if ``generator`` is None."""
         mean, logvar = posterior(self.title, code)
         if len(mean) % 2:
-            raise InputError(f"{self.title} needs pairs, an even number of rows, got {len(mean)}.")
+            raise InputError(f"{self.title} needs pairs, so an even number of images, got {len(mean)}.")
         n = len(mean) // 2
         means, logvars = (mean[:n], mean[n:]), (logvar[:n], logvar[n:])
         with torch.no_grad():

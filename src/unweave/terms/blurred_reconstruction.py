@@ -1,4 +1,4 @@
-"""Blurred reconstruction: a loss that sees how far apart two shapes are, even where no pixel of them overlaps."""
+"""Blurred reconstruction: a loss that measures how far apart two shapes are, even if no pixel of them overlaps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unweave.model import Forward, Likelihood
 from unweave.terms.reduction import Reduction, over_batch
 from unweave.terms.term import Term
 
-EPSILON = 1e-6  # blurred probabilities keep this far from 0 and 1; float32 still tells 1 − 1e-6 from 1
+EPSILON = 1e-6  # blurred probabilities are clamped this far from 0 and 1; float32 still separates 1 − 1e-6 from 1
 
 
 def blurred_reconstruction_loss(
@@ -23,13 +23,13 @@ def blurred_reconstruction_loss(
     radius: int = 31,
     reduction: Reduction = "sum",
 ) -> Tensor:
-    r"""The reconstruction loss of blurred images, both (B, C, H, W): a scalar.
+    r"""Compute the reconstruction loss between blurred images, both (B, C, H, W): a scalar.
 
     :math:`L_{rec}(\mathrm{blur}(x), \mathrm{blur}(\hat{x}))`, the second half of eq. 11 of Michlo et al. 2023,
     sec. 6.1, which weights it by :math:`(2 \cdot radius + 1)^2`. The blur is the mean over a window of that many
-    pixels, each channel by itself, zero outside the image. ``reconstructions`` are images, after a Bernoulli's sigmoid.
-    The paper blurs for squared errors only; for a Bernoulli the same loss is taken between blurred probabilities, which
-    have no logits: they are clamped, and where that bites there is no gradient.
+    pixels, per channel, with zeros outside the image. ``reconstructions`` are images, after a Bernoulli's sigmoid. The
+    paper blurs for squared errors only. For a Bernoulli the cross-entropy is taken between blurred probabilities, which
+    are clamped; a clamped pixel has no gradient.
     """
     if likelihood == "gaussian":
         return over_batch(box_blur(reconstructions - images, radius).square(), reduction)  # the blur is linear
@@ -39,7 +39,7 @@ def blurred_reconstruction_loss(
 
 
 class BlurredReconstruction(Term):
-    """The reconstruction loss after a box blur, to be added to the plain one."""
+    """The reconstruction loss after a box blur, meant to be added to the plain one."""
 
     title: ClassVar[str] = "the blurred reconstruction term"
     formula: ClassVar[str] = "L_rec(blur(x), blur(x̂)), blur the mean over (2·radius + 1)² pixels"
@@ -47,12 +47,13 @@ class BlurredReconstruction(Term):
     radius: int = Field(default=31, ge=1, le=100_000)
     reduction: Reduction = "sum"  # over pixels and channels
 
-    def __call__(self, batch: Forward) -> Tensor:
-        """Of the batch's images."""
+    def __call__(self, forward: Forward) -> Tensor:
+        """Compute the term from the images of the batch; a Gaussian's in the space of its targets."""
+        gaussian = forward.model.likelihood == "gaussian"
         return blurred_reconstruction_loss(
-            batch.reconstructions,
-            batch.images,
-            likelihood=batch.model.likelihood,
+            forward.logits if gaussian else forward.reconstructions,
+            forward.targets,
+            likelihood=forward.model.likelihood,
             radius=self.radius,
             reduction=self.reduction,
         )

@@ -1,4 +1,4 @@
-"""Commitment: the codes move to the values that they took (QLAE)."""
+"""Commitment: codes move towards the values they were quantised to (QLAE)."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from unweave.terms.term import Term
 
 
 def commitment_loss(continuous: Tensor, quantised: Tensor) -> Tensor:
-    r"""Mean over latents and batch of :math:`(c - \mathrm{sg}(z))^2`, inputs (B, D): only c gets a gradient.
+    r"""Compute the mean over latents and batch of :math:`(c - \mathrm{sg}(z))^2`, inputs (B, D).
 
-    Tripod, eq. 4, of Hsu et al. 2023 (QLAE), sec. 3; the equation has a sum over latents, the authors' code their mean.
+    Hsu et al. 2023 (QLAE), sec. 3, and Tripod, eq. 4. The equation sums over latents; the authors' code averages.
+    Only c gets a gradient.
     """
     return (continuous - quantised.detach()).square().mean()
 
 
 class Commitment(Term):
-    """The distance of the codes from the values that they took, which the encoder learns by.
+    """The squared distance between codes and their quantised values, which trains the encoder.
 
-    Tripod finds no need for it with finite scalar quantisation (sec. 3.1); it is allowed there all the same.
+    Tripod does not need it with finite scalar quantisation (sec. 3.1), but allows the combination.
     """
 
     title: ClassVar[str] = "the commitment term"
-    formula: ClassVar[str] = "(c − stop(z))², mean over latents; c the code, z the value it took"
+    formula: ClassVar[str] = "(c − stop(z))², mean over latents; c the code, z its quantised value"
     paper: ClassVar[str] = "QLAE (Hsu et al. 2023), sec. 3; Tripod (Hsu et al. 2024), eq. 4"
     latents: ClassVar[tuple[type[Latent], ...]] = (Codebook, FSQ)
     why: ClassVar[str] = "only a quantised latent has a value to commit to"
 
-    def __call__(self, batch: Forward) -> Tensor:
-        """Of the batch's codes."""
-        return commitment_loss(batch.code.continuous, chosen_values(self.title, batch.code))
+    def __call__(self, forward: Forward) -> Tensor:
+        """Compute the term from the codes of the batch."""
+        return commitment_loss(forward.code.continuous, chosen_values(self.title, forward.code))

@@ -1,4 +1,4 @@
-"""Second differences of a decoder's activations along random directions, which both Hessian penalties are made of."""
+"""Second differences of a decoder's activations along random directions, on which both Hessian penalties are based."""
 
 from __future__ import annotations
 
@@ -7,25 +7,30 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-ROWS = 128  # that a decoder is given at once: the memory of larger activations goes back to the system at every step
+from unweave.model import Model
+from unweave.terms.precision import full_precision
+
+ROWS = 128  # codes per call of the decoder: memory of larger activations is returned to the system, which is slow
+TRIED = 8  # codes at which second derivatives are checked
 
 
 def second_differences(
     activations: Callable[[Tensor], Sequence[Tensor]], z: Tensor, steps: Tensor
 ) -> list[list[Tensor]]:
-    r""":math:`f(z + v) - 2 f(z) + f(z - v)` for codes z (n, D) and steps v (k, n, D): for each layer k of (n, …).
+    r"""Compute :math:`f(z + v) - 2 f(z) + f(z - v)` at codes z (n, D) for steps v (k, n, D).
 
-    Tripod (Hsu et al. 2024), eq. 9, before its division. The 2k + 1 codes a row pass the decoder in as few calls as
-    memory likes.
+    Tripod (Hsu et al. 2024), eq. 9, before the division. Returns for each layer a list of k tensors (n, …). The 2k + 1
+    codes per row pass through the decoder in few calls, in full precision: bfloat16 has too few digits for
+    differences.
     """
     k, n, _ = steps.shape
     codes = torch.cat([z[None], z + steps, z - steps])  # (1 + 2k, n, D)
-    layers: list[list[Tensor]] = []  # of each, 1 + 2k activations (n, …)
-    for part in codes.split(max(1, ROWS // n)):
-        values = [layer.unflatten(0, part.shape[:2]).unbind() for layer in activations(part.flatten(0, 1))]
-        layers = (
-            [[*layer, *more] for layer, more in zip(layers, values, strict=True)] if layers else list(map(list, values))
-        )
+    layers: list[list[Tensor]] = []  # per layer, 1 + 2k activations (n, …)
+    with full_precision(z):
+        for part in codes.split(max(1, ROWS // n)):
+            values = [layer.unflatten(0, part.shape[:2]).unbind() for layer in activations(part.flatten(0, 1))]
+            before = layers or [[] for _ in values]
+            layers = [[*layer, *more] for layer, more in zip(before, values, strict=True)]
     return [
         [plus + minus - 2 * value[0] for plus, minus in zip(value[1 : 1 + k], value[1 + k :], strict=True)]
         for value in layers
@@ -33,23 +38,63 @@ def second_differences(
 
 
 def variance(values: Sequence[Tensor], *, correction: int) -> Tensor:
-    """The variance over several tensors, entry by entry; of two it is what their difference says, which is cheap."""
+    """Compute the variance over several tensors, entry by entry. Two tensors take a shortcut."""
     if len(values) == 2:
         return (values[0] - values[1]).square() / (2 * (2 - correction))
     return torch.stack(list(values)).var(0, correction=correction)
 
 
 def over_entries(values: Tensor, reduce: Callable[..., Tensor] = torch.mean) -> Tensor:
-    """Each row (n,) of activations (n, …), reduced over all that is behind it, in whatever order it lies in memory."""
+    """Reduce each row of activations (n, …) over all its entries, to (n,)."""
     return reduce(values, dim=tuple(range(1, values.ndim)))
 
 
 def rademacher(k: int, z: Tensor, generator: torch.Generator) -> Tensor:
-    """Directions (k, n, D) for codes (n, D): −1 or 1 in each latent, as likely."""
+    """Sample directions (k, n, D) for codes (n, D): −1 or 1 in each latent with equal probability."""
     coins = torch.randint(0, 2, (k, *z.shape), generator=generator, device=z.device)
     return (2 * coins - 1).to(z.dtype)
 
 
 def normal(k: int, z: Tensor, generator: torch.Generator) -> Tensor:
-    """Standard normal directions (k, n, D) for codes (n, D)."""
+    """Sample standard normal directions (k, n, D) for codes (n, D)."""
     return torch.randn((k, *z.shape), generator=generator, device=z.device, dtype=z.dtype)
+
+
+def flat_layers(model: Model) -> list[bool]:
+    """Return for each of the decoder's activations whether all of its second derivatives vanish.
+
+    For a decoder without ``activations`` it is the outputs, before a sigmoid, which would make them curved.
+
+    This holds for layers that are linear or piecewise linear in the codes, as with ReLUs. It is tested by exact second
+    derivatives along random directions at random codes, in evaluation mode. A decoder that cannot be differentiated
+    twice counts as curved.
+    """
+    parameter = next(model.decoder.parameters(), torch.empty(()))
+    generator = torch.Generator().manual_seed(0)
+    start, direction = torch.randn(2, TRIED, model.latent.size, generator=generator).to(parameter)
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        with torch.enable_grad(), full_precision(start):
+            t = torch.zeros(TRIED, 1, device=start.device, dtype=start.dtype, requires_grad=True)
+            codes = start + t * direction
+            shown = hasattr(model.decoder, "activations")
+            return [_is_flat(layer, t) for layer in (model.activations(codes) if shown else [model.outputs(codes)])]
+    finally:
+        for module, training in modes:
+            module.training = training
+
+
+def _is_flat(layer: Tensor, t: Tensor) -> bool:
+    weights = torch.randn(layer.shape, generator=torch.Generator().manual_seed(1)).to(layer)
+    first = _derivative((layer * weights).sum(), t)
+    try:
+        return first is None or (second := _derivative(first.sum(), t)) is None or not second.any()
+    except RuntimeError:  # a custom function without a second derivative
+        return False
+
+
+def _derivative(value: Tensor, t: Tensor) -> Tensor | None:
+    if not value.requires_grad:
+        return None
+    return torch.autograd.grad(value, t, create_graph=True, retain_graph=True, allow_unused=True)[0]

@@ -1,4 +1,4 @@
-"""Formulas of diagonal Gaussians that several terms share; means and log-variances are (B, D)."""
+"""Formulas of diagonal Gaussians that several terms share. Means and log-variances are (B, D)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from unweave.latents import Code
 
 
 def posterior(title: str, code: Code) -> tuple[Tensor, Tensor]:
-    """Mean and log-variance (B, D) of a code's posterior; where it has none, the error says what needs one."""
+    """Return mean and log-variance (B, D) of a code's posterior, or raise an error that names what needs them."""
     if code.logvar is None:
-        raise InputError(f"{title} needs a Gaussian posterior, and this code has none.")
+        raise InputError(f"{title} needs a Gaussian posterior, which this code does not have.")
     return code.continuous, code.logvar
 
 
 def kl_to_prior(mean: Tensor, logvar: Tensor) -> Tensor:
-    r"""Of a standard normal, each latent's: :math:`\frac12 (\mu^2 + \sigma^2 - \log \sigma^2 - 1)`, nats (B, D).
+    r"""Compute the KL from a standard normal, :math:`\frac12 (\mu^2 + \sigma^2 - \log \sigma^2 - 1)`, in nats (B, D).
 
     ``expm1`` keeps the digits of posteriors that are close to the prior.
     """
@@ -26,19 +26,19 @@ def kl_to_prior(mean: Tensor, logvar: Tensor) -> Tensor:
 
 
 def kl_between(mean: Tensor, logvar: Tensor, other_mean: Tensor, other_logvar: Tensor) -> Tensor:
-    r"""KL of one Gaussian from another, each latent's, in nats (B, D).
+    r"""Compute the KL of one Gaussian from another per latent, in nats (B, D).
 
     :math:`\frac12 (\sigma_1^2 / \sigma_2^2 - 1 - \log (\sigma_1^2 / \sigma_2^2) + (\mu_1 - \mu_2)^2 / \sigma_2^2)`;
-    the variances meet as a difference of logarithms, so that none of them over- or underflows alone.
+    the variances enter as a difference of logarithms, so that none of them over- or underflows by itself.
     """
     ratio = logvar - other_logvar  # log of the variances' ratio
     return 0.5 * (ratio.expm1() - ratio + _distance(mean, other_mean, other_logvar))
 
 
 def log_density(z: Tensor, mean: Tensor, logvar: Tensor) -> Tensor:
-    """Of each latent under its own Gaussian, elementwise, in nats; the shapes broadcast."""
+    """Compute the log-density of each latent under its own Gaussian, elementwise, in nats; shapes broadcast."""
     return -0.5 * (_distance(z, mean, logvar) + logvar + math.log(2 * math.pi))
 
 
 def _distance(z: Tensor, mean: Tensor, logvar: Tensor) -> Tensor:
-    return ((z - mean) * (-0.5 * logvar).exp()).square()  # divided before it is squared, so that less overflows
+    return ((z - mean) * (-0.5 * logvar).exp()).square()  # divided before squaring, to avoid overflow

@@ -1,4 +1,4 @@
-"""Hessian penalty: does one latent change how another acts on what the decoder makes?"""
+"""Hessian penalty: does one latent change how another one affects the decoder's activations?"""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
 import torch
+import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
-from unweave.model import Forward
-from unweave.terms.curvature import over_entries, rademacher, second_differences, variance
+from unweave.errors import InputError
+from unweave.model import Forward, Model
+from unweave.terms.curvature import flat_layers, over_entries, rademacher, second_differences, variance
 from unweave.terms.term import Term
+
+Form = Literal["rowwise", "peebles", "tripod"]
+SMOOTH = "choose net.activation=gelu, silu or tanh"  # what to do about a decoder without second derivatives
 
 
 def hessian_penalty(
@@ -20,39 +25,65 @@ def hessian_penalty(
     directions: Tensor,
     *,
     epsilon: float = 0.1,
-    reduction: Literal["max", "mean"] = "max",
+    form: Form = "rowwise",
 ) -> Tensor:
-    r"""Variance over Rademacher ``directions`` (k, n, D) of :math:`v^T H v`, at codes ``z`` (n, D): a scalar.
+    r"""Compute the variance of :math:`v^T H v` over Rademacher ``directions`` (k, n, D) at codes ``z`` (n, D).
 
-    For each entry of an activation its mean over draws is :math:`2 \sum_{i \ne j} H_{ij}^2` (Peebles et al. 2020,
-    sec. 3; Tripod, eq. 8), with :math:`v^T H v` by central differences (Tripod, eq. 9). The variance is the unbiased
-    one; then the greatest entry (or their mean), the mean over rows, the mean over layers.
-    Peebles' code takes the greatest entry of the whole batch and sums over layers: here each row keeps a say, the value
-    does not grow with the batch, and a weight means the same for deep and shallow decoders.
+    For each entry of an activation the expectation is :math:`2 \sum_{i \ne j} H_{ij}^2` (Peebles et al. 2020, sec. 3;
+    Tripod, eq. 8), with :math:`v^T H v` by central differences (Tripod, eq. 9). The forms differ in how variances of
+    entries become a scalar:
+
+    - ``peebles``, the authors' code: unbiased variance, the maximum over all entries of the batch, the sum over layers.
+    - ``tripod``, naive Tripod's code: activations with spatial axes are normalised per image and channel first, then
+      biased variance, the mean over entries and rows, the sum over layers.
+    - ``rowwise``: unbiased variance, the maximum over the entries of each row, the mean over rows and layers. Unlike
+      Peebles' it does not grow with the batch, and a weight means the same for deep and shallow decoders.
     """
+    shown = activations if form != "tripod" else lambda codes: [normalised(layer) for layer in activations(codes)]
     penalties = []
-    for differences in second_differences(activations, z, epsilon * directions):
-        spread = variance(differences, correction=1)  # (n, …)
-        penalties.append(over_entries(spread, torch.amax if reduction == "max" else torch.mean) / epsilon**4)  # (n,)
-    return torch.stack(penalties).mean()
+    for differences in second_differences(shown, z, epsilon * directions):
+        spread = variance(differences, correction=0 if form == "tripod" else 1)  # (n, …)
+        rows = over_entries(spread, torch.mean if form == "tripod" else torch.amax)  # (n,)
+        penalties.append((rows.amax() if form == "peebles" else rows.mean()) / epsilon**4)
+    total = torch.stack(penalties)  # (layers,)
+    return total.mean() if form == "rowwise" else total.sum()
+
+
+def normalised(layer: Tensor) -> Tensor:
+    """Normalise activations (n, C, H, W) to mean 0 and variance 1 per image and channel.
+
+    Layers without spatial axes, or with a single pixel, are returned unchanged.
+    """
+    return F.instance_norm(layer) if layer.ndim == 4 and layer[0, 0].numel() > 1 else layer
 
 
 class HessianPenalty(Term):
-    """The off-diagonal Hessian of the decoder's activations, or of its images where it shows none.
+    """The off-diagonal Hessian of the decoder's activations, or of its images if it has no ``activations``.
 
-    Peebles et al. have no encoder; as in Tripod's code the gradient reaches it through the codes.
+    Peebles et al. have no encoder; as in Tripod's code the gradient reaches it through the codes. Naive Tripod has the
+    norms of ``form="tripod"`` within its decoder: use the net "tripod" with ``normalised=True``. Directions have
+    entries of −1 and 1 only, as in Peebles et al. and as section 4.2 of Tripod implies, where shrinking latents raises
+    the penalty; Tripod's published code multiplies them by the latents' standard deviations.
     """
 
     title: ClassVar[str] = "the hessian penalty term"
-    formula: ClassVar[str] = "Var_v[vᵀ H v] = 2 Σ_{i≠j} H_ij², v of −1 and 1, greatest over a layer's entries"
+    formula: ClassVar[str] = "Var_v[vᵀ H v] = 2 Σ_{i≠j} H_ij², v of −1 and 1, maximum over the entries of a layer"
     paper: ClassVar[str] = "Peebles et al. 2020, sec. 3; Tripod (Hsu et al. 2024), eq. 8 and 9"
-    directions: int = Field(default=2, ge=2, le=10_000)
-    epsilon: float = Field(default=0.1, gt=0)
-    reduction: Literal["max", "mean"] = "max"  # over an activation's entries
+    smooth: ClassVar[bool] = True
+    form: Form = "rowwise"  # how the variances of entries become a scalar
+    directions: int = Field(default=2, ge=2, le=10_000)  # per row
+    epsilon: float = Field(default=0.1, gt=0)  # length of a step
     share: float = Field(default=1.0, gt=0, le=1)  # of the batch
 
-    def __call__(self, batch: Forward) -> Tensor:
-        """At the batch's codes."""
-        z = batch.code.z[batch.some_rows(self.share)]  # (n, D)
-        directions = rademacher(self.directions, z, batch.generator)
-        return hessian_penalty(batch.model.activations, z, directions, epsilon=self.epsilon, reduction=self.reduction)
+    def __call__(self, forward: Forward) -> Tensor:
+        """Compute the penalty at the codes of the batch."""
+        z = forward.code.z[forward.some_rows(self.share)]  # (n, D)
+        directions = rademacher(self.directions, z, forward.generator)
+        return hessian_penalty(forward.model.activations, z, directions, epsilon=self.epsilon, form=self.form)
+
+    def check_model(self, model: Model) -> None:
+        """Refuse a piecewise linear decoder."""
+        if all(flat_layers(model)):
+            raise InputError(
+                f"{self.title} needs a smooth decoder, but the Hessian of this one is zero almost everywhere: {SMOOTH}."
+            )

@@ -14,67 +14,69 @@ from unweave.errors import InputError
 from unweave.latents import Latent
 from unweave.model import Forward
 from unweave.terms.curvature import ROWS
+from unweave.terms.precision import full_precision
 from unweave.terms.term import Term
 
 
 def column_differences(
     decode: Callable[[Tensor], Tensor], z: Tensor, columns: Tensor, difference: float
 ) -> Iterator[Tensor]:
-    r"""Columns of the Jacobian times the difference, some (m, n, C, H, W) at a time: of latents ``columns`` (n, k).
+    r"""Yield columns of the Jacobian times the difference, for latents ``columns`` (n, k), in parts (m, n, C, H, W).
 
-    :math:`g(z + \epsilon e_j) - g(z)`, at codes z (n, D); Rhodes & Lee 2021, sec. 4.1, before its division. Codes pass
-    the decoder in as few calls as memory likes.
+    :math:`g(z + \epsilon e_j) - g(z)`, at codes z (n, D); Rhodes & Lee 2021, sec. 4.1, before the division. Codes pass
+    through the decoder in few calls, in full precision.
     """
     steps = difference * F.one_hot(columns.T, z.shape[1]).to(z.dtype)  # (k, n, D)
     still = None
     for part in torch.cat([z[None], z + steps]).split(max(1, ROWS // len(z))):  # the unmoved codes first
-        images = decode(part.flatten(0, 1)).unflatten(0, part.shape[:2])  # (m, n, C, H, W)
+        with full_precision(z):  # bfloat16 has too few digits for differences of 0.001
+            images = decode(part.flatten(0, 1)).unflatten(0, part.shape[:2])  # (m, n, C, H, W)
         if still is None:
             still, images = images[0], images[1:]
         yield images - still
 
 
 def random_columns(rows: int, latents: int, columns: int, generator: torch.Generator) -> Tensor:
-    """For each row its own latents (rows, columns), without repetition; in order where all are asked for."""
+    """Sample latents (rows, columns) for each row without replacement; all latents are in order."""
     if columns == latents:
         return torch.arange(latents, device=generator.device).expand(rows, -1)
     return torch.rand(rows, latents, generator=generator, device=generator.device).argsort(1)[:, :columns]
 
 
 class JacobianPenalty(Term):
-    """A norm of the Jacobian, summed over latents and pixels, of the decoded images at the codes.
+    """A norm of the Jacobian of the decoded images at the codes, summed over latents and pixels.
 
-    As in the authors' code the codes are detached, so that only the decoder is regularised. New here: of a random
-    ``share`` of the batch, and of ``columns`` random columns a row, scaled by D / columns, so that the mean over draws
-    is the full penalty, for columns + 1 decodes a row in place of D + 1.
+    As in the authors' code the codes are detached, so that only the decoder is regularised. Not published: a random
+    ``share`` of the batch and ``columns`` random columns per row, scaled by D / columns. The expectation is the full
+    penalty, at the cost of columns + 1 decoded images per row instead of D + 1.
     """
 
     power: ClassVar[int]  # of the absolute values that are summed
-    columns: int | None = Field(default=None, ge=1)  # a row; None: all
+    columns: int | None = Field(default=None, ge=1)  # per row; None: all
     share: float = Field(default=1.0, gt=0, le=1)  # of the batch
-    difference: float = Field(default=1e-3, gt=0)
+    difference: float = Field(default=1e-3, gt=0)  # length of a step
 
-    def __call__(self, batch: Forward) -> Tensor:
-        """Of the batch's codes."""
-        if refusal := self.refusal(batch.model.latent):
+    def __call__(self, forward: Forward) -> Tensor:
+        """Compute the penalty at the codes of the batch."""
+        if refusal := self.refusal(forward.model.latent):
             raise InputError(f"{self.title}: {refusal}.")
-        rows = batch.some_rows(self.share)
-        z = batch.code.z.detach()[rows]  # (n, D)
+        rows = forward.some_rows(self.share)
+        z = forward.code.z.detach()[rows]  # (n, D)
         latents = z.shape[1]
-        columns = random_columns(len(z), latents, self.columns or latents, batch.generator)  # (n, k)
-        parts = column_differences(batch.model.decode, z, columns, self.difference)
+        columns = random_columns(len(z), latents, self.columns or latents, forward.generator)  # (n, k)
+        parts = column_differences(forward.model.decode, z, columns, self.difference)
         total = torch.stack([torch.linalg.vector_norm(part, self.power) ** self.power for part in parts]).sum()
         return total * (latents / (columns.numel() * self.difference**self.power))
 
     def refusal(self, latent: Latent) -> str | None:
-        """There are no more columns than latents."""
+        """Return why this term cannot be combined with a latent: it has fewer latents than ``columns``."""
         if self.columns is not None and self.columns > latent.size:
             return f"columns must be at most the number of latents, {latent.size}, got {self.columns}"
         return super().refusal(latent)
 
 
 class JacobianL1(JacobianPenalty):
-    """The sum of the Jacobian's absolute values: sparse columns cost least."""
+    """The sum of the Jacobian's absolute values, which is smallest for sparse columns."""
 
     title: ClassVar[str] = "the jacobian l1 term"
     formula: ClassVar[str] = "‖J_g(z)‖₁ = Σ over latents and pixels of |∂g / ∂z|"
@@ -83,7 +85,7 @@ class JacobianL1(JacobianPenalty):
 
 
 class JacobianL2(JacobianPenalty):
-    """The sum of the Jacobian's squares, which no rotation of the latents changes."""
+    """The sum of the Jacobian's squares, which is invariant to rotations of the latents."""
 
     title: ClassVar[str] = "the jacobian l2 term"
     formula: ClassVar[str] = "‖J_g(z)‖₂² = Σ over latents and pixels of (∂g / ∂z)²"

@@ -15,11 +15,12 @@ from unweave.terms.term import Term
 
 
 def kernel_multiinformation(z: Tensor, scale: Tensor) -> Tensor:
-    r"""Mean over codes ``z`` (B, D) of :math:`\log q(z) - \sum_j \log q(z_j)`, by kernel density: a scalar in nats.
+    r"""Compute the mean over codes ``z`` (B, D) of :math:`\log q(z) - \sum_j \log q(z_j)`, a scalar in nats.
 
-    Gaussian kernels on all codes of the batch, a code's own among them. The joint's bandwidths are Silverman's,
-    ``scale`` (D,) times :math:`(4 / ((D + 2) B))^{1 / (D + 4)}`; a marginal's is the scale itself. Tripod (Hsu et al.
-    2024), sec. 3.2, eq. 11 to 14. As the bandwidths differ, independent latents do not give 0.
+    Densities are estimated by Gaussian kernels on all codes of the batch, including the code itself. The joint density
+    has Silverman's bandwidths, ``scale`` (D,) times :math:`(4 / ((D + 2) B))^{1 / (D + 4)}`; a marginal has the scale
+    itself. Tripod (Hsu et al. 2024), sec. 3.2, eq. 11 to 14. As the bandwidths differ, independent latents do not give
+    0.
     """
     rows, latents = z.shape
     silverman = (4 / ((latents + 2) * rows)) ** (1 / (latents + 4))
@@ -34,18 +35,18 @@ def _log_kernels(z: Tensor, bandwidth: Tensor) -> Tensor:
 
 
 class KernelMultiinformation(Term):
-    """The multiinformation of a batch's codes, quantised where the latent is.
+    """The multiinformation of the codes of a batch, after quantisation.
 
     As in the authors' code the gradient reaches the encoder through the codes and through their scale.
     """
 
     title: ClassVar[str] = "the kernel multiinformation term"
-    formula: ClassVar[str] = "E[log q(z) − Σⱼ log q(zⱼ)], q by Gaussian kernels on the batch's codes"
+    formula: ClassVar[str] = "E[log q(z) − Σⱼ log q(zⱼ)], q by Gaussian kernels on the codes of the batch"
     paper: ClassVar[str] = "Tripod (Hsu et al. 2024), sec. 3.2, eq. 11 to 14"
-    bandwidth: Literal["scaled", "fixed"] = "scaled"  # by each latent's standard deviation, or by 1 (naive Tripod)
+    bandwidth: Literal["scaled", "fixed"] = "scaled"  # by the standard deviation of each latent, or 1 (naive Tripod)
 
-    def __call__(self, batch: Forward) -> Tensor:
-        """Of the batch's codes."""
-        code = batch.code
+    def __call__(self, forward: Forward) -> Tensor:
+        """Compute the term from the codes of the batch."""
+        code = forward.code
         scale = batch_scale(code.continuous) if self.bandwidth == "scaled" else torch.ones_like(code.z[0])
         return kernel_multiinformation(code.z, scale)

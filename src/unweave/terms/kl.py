@@ -1,4 +1,4 @@
-"""KL divergence of the posterior from a standard normal: what a code costs. Weighted up, it makes a beta-VAE."""
+"""KL divergence of the posterior from a standard normal, the regulariser of VAEs and beta-VAEs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.terms.term import Term
 
 
 def kl_divergence(mean: Tensor, logvar: Tensor, *, reduction: Reduction = "sum") -> Tensor:
-    r"""Mean over the batch of :math:`\sum_j \frac12 (\mu_j^2 + \sigma_j^2 - \log \sigma_j^2 - 1)`, inputs (B, D).
+    r"""Compute the batch mean of :math:`\sum_j \frac12 (\mu_j^2 + \sigma_j^2 - \log \sigma_j^2 - 1)`, inputs (B, D).
 
     Kingma & Welling 2014, app. B; weighted by beta, Higgins et al. 2017, sec. 2. ``reduction="mean"`` over latents is
     the normalised form of Michlo et al. 2023, app. B.1, for use with a mean over pixels.
@@ -32,6 +32,6 @@ class KL(Term):
     why: ClassVar[str] = "a KL divergence needs a Gaussian posterior"
     reduction: Reduction = "sum"  # over latents
 
-    def __call__(self, batch: Forward) -> Tensor:
-        """Of the batch's posteriors."""
-        return kl_divergence(*posterior(self.title, batch.code), reduction=self.reduction)
+    def __call__(self, forward: Forward) -> Tensor:
+        """Compute the term from the posteriors of the batch."""
+        return kl_divergence(*posterior(self.title, forward.code), reduction=self.reduction)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import torch
 from pydantic import Field
 from torch import Tensor
 
-from unweave.model import Forward
-from unweave.terms.curvature import normal, over_entries, rademacher, second_differences, variance
+from unweave.errors import InputError
+from unweave.model import Forward, Model
+from unweave.terms.curvature import flat_layers, normal, over_entries, rademacher, second_differences, variance
+from unweave.terms.hessian_penalty import SMOOTH
 from unweave.terms.reduction import batch_scale
 from unweave.terms.term import Term
 
-EPSILON = 0.1  # the length of a step, in standard deviations of its latent
+EPSILON = 0.1  # length of a step, in standard deviations of its latent
 FLAT = 1e-10  # added to the denominator: a layer without curvature counts 0, as in the authors' code
 
 
@@ -24,32 +26,37 @@ def normalised_hessian_penalty(
     scale: Tensor,
     signs: Tensor,
     normals: Tensor,
+    *,
+    layers: Literal["sum", "single"] = "sum",
 ) -> Tensor:
-    r"""Ratio of two variances of :math:`v^T H v`, at codes ``z`` (n, D) of ``scale`` (D,): a scalar.
+    r"""Compute a ratio of two variances of :math:`v^T H v`, at codes ``z`` (n, D) of ``scale`` (D,): a scalar.
 
-    :math:`\sum_{i \ne j} (H_{ij} s_i s_j)^2 / \sum_{ij} (H_{ij} s_i s_j)^2`, from Rademacher directions ``signs``
-    (k, n, D) over Gaussian ones ``normals`` (k, n, D), each times the scale. Tripod (Hsu et al. 2024), sec. 3.3, eq. 16
-    and 17. As in the authors' code, the biased variances are averaged over a layer's entries before the division
-    (sec. 3.4), and the ratios are summed over layers, where Algorithm 1 has a single ratio; then the mean over rows.
-    With few directions a ratio of variances is no unbiased estimate of the ratio, and it can exceed 1.
+    It estimates :math:`\sum_{i \ne j} (H_{ij} s_i s_j)^2 / \sum_{ij} (H_{ij} s_i s_j)^2`, from Rademacher directions
+    ``signs`` (k, n, D) over Gaussian ones ``normals`` (k, n, D), each times the scale. Tripod (Hsu et al. 2024), sec.
+    3.3, eq. 16 and 17. ``layers="sum"`` is the authors' code: biased variances are averaged over the entries of a layer
+    before the division, and the ratios of layers are summed. ``layers="single"`` is Algorithm 1, line 24: one ratio, of
+    sums over the entries of all layers. The result is the mean over rows. With few directions a ratio of variances is a
+    biased estimate, and it can exceed 1.
     """
     k = len(signs)
     steps = EPSILON * torch.cat([signs, normals]) * scale  # (2k, n, D)
-    total = z.new_zeros(len(z))
+    reduce = torch.mean if layers == "sum" else torch.sum
+    between: list[Tensor] = []  # of each layer (n,)
+    everything: list[Tensor] = []
     for differences in second_differences(activations, z, steps):  # 2k of (n, …)
-        between, everything = (
-            over_entries(variance(part, correction=0)) / EPSILON**4  # (n,)
-            for part in (differences[:k], differences[k:])
-        )
-        total = total + between / (everything + FLAT)
-    return total.mean()
+        for part, variances in ((differences[:k], between), (differences[k:], everything)):
+            variances.append(over_entries(variance(part, correction=0), reduce) / EPSILON**4)
+    numerator, denominator = torch.stack(between), torch.stack(everything)  # (layers, n)
+    if layers == "single":
+        return (numerator.sum(0) / (denominator.sum(0) + FLAT)).mean()
+    return (numerator / (denominator + FLAT)).sum(0).mean()
 
 
 class NormalisedHessian(Term):
-    """The share of the decoder's curvature that is off the Hessian's diagonal, whatever the scale of codes and images.
+    """The off-diagonal share of the decoder's curvature, invariant to the scale of codes and activations.
 
-    As in the authors' code nothing is detached: the gradient reaches the encoder through the codes, straight through a
-    rounding, and through the scale, the standard deviation of the continuous codes over the whole batch.
+    As in the authors' code nothing is detached: the gradient reaches the encoder through the codes (straight-through if
+    they are rounded) and through the scale, the standard deviation of the continuous codes over the whole batch.
     """
 
     title: ClassVar[str] = "the normalised hessian term"
@@ -57,14 +64,25 @@ class NormalisedHessian(Term):
         "Var[vᵀ H v] / Var[wᵀ H w] = Σ_{i≠j} (H_ij sᵢ sⱼ)² / Σ_ij (H_ij sᵢ sⱼ)², summed over layers"
     )
     paper: ClassVar[str] = "Tripod (Hsu et al. 2024), sec. 3.3, eq. 16 and 17"
-    directions: int = Field(default=2, ge=2, le=10_000)  # of each kind
+    smooth: ClassVar[bool] = True
+    layers: Literal["sum", "single"] = "sum"  # one ratio per layer, summed (the authors' code), or one for all layers
+    directions: int = Field(default=2, ge=2, le=10_000)  # of each kind, per row
     share: float = Field(default=1.0, gt=0, le=1)  # of the batch
 
-    def __call__(self, batch: Forward) -> Tensor:
-        """At the batch's codes."""
-        z = batch.code.z[batch.some_rows(self.share)]  # (n, D)
-        signs = rademacher(self.directions, z, batch.generator)
-        normals = normal(self.directions, z, batch.generator)
-        return normalised_hessian_penalty(
-            batch.model.activations, z, batch_scale(batch.code.continuous), signs, normals
-        )
+    def __call__(self, forward: Forward) -> Tensor:
+        """Compute the penalty at the codes of the batch."""
+        z = forward.code.z[forward.some_rows(self.share)]  # (n, D)
+        signs = rademacher(self.directions, z, forward.generator)
+        normals = normal(self.directions, z, forward.generator)
+        scale = batch_scale(forward.code.continuous)
+        return normalised_hessian_penalty(forward.model.activations, z, scale, signs, normals, layers=self.layers)
+
+    def check_model(self, model: Model) -> None:
+        """Refuse a decoder with a piecewise linear layer, whose ratio would depend on rare steps across kinks only."""
+        flat = flat_layers(model)
+        if all(flat) or (any(flat) and self.layers == "sum"):
+            which = "" if all(flat) else f"hidden layer {flat.index(True) + 1} of "
+            raise InputError(
+                f"{self.title} needs a smooth decoder, but the Hessian of {which}this one is zero almost everywhere: "
+                f"{SMOOTH}."
+            )

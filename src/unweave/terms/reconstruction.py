@@ -1,4 +1,4 @@
-"""Reconstruction: how unlikely are the images, given what the decoder says of them?"""
+"""Reconstruction: the negative log-likelihood of the images given the decoder's outputs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from unweave.terms.term import Term
 def reconstruction_loss(
     logits: Tensor, images: Tensor, *, likelihood: Likelihood, reduction: Reduction = "sum"
 ) -> Tensor:
-    r"""Negative log-likelihood of ``images`` given the decoder's outputs ``logits``, both (B, C, H, W): a scalar.
+    r"""Compute the negative log-likelihood of ``images`` given outputs ``logits``, both (B, C, H, W): a scalar.
 
     Bernoulli: cross-entropy :math:`-x \log p - (1 - x) \log (1 - p)` with p the sigmoid of the logits, computed from
-    the logits. Gaussian: :math:`(x - \hat{x})^2`, that is a variance of 1/2 without its constant. Summed over pixels
-    as in disentanglement_lib (Locatello et al. 2019, app. C), or their mean as in Michlo et al. 2023, app. B.1, and in
-    QLAE's and Tripod's code.
+    the logits. Gaussian: :math:`(x - \hat{x})^2`, a variance of 1/2 without the constant. Summed over pixels as in
+    disentanglement_lib (Locatello et al. 2019, app. C), or averaged as in Michlo et al. 2023, app. B.1, and in QLAE's
+    and Tripod's code.
     """
     if likelihood == "bernoulli":
         return over_batch(F.binary_cross_entropy_with_logits(logits, images, reduction="none"), reduction)
@@ -28,15 +28,15 @@ def reconstruction_loss(
 
 
 class Reconstruction(Term):
-    """The reconstruction loss of the model's own likelihood."""
+    """The reconstruction loss of the model's likelihood."""
 
     title: ClassVar[str] = "the reconstruction term"
     formula: ClassVar[str] = "−log p(x | z): cross-entropy for a Bernoulli, (x − x̂)² for a Gaussian"
     paper: ClassVar[str] = "Kingma & Welling 2014, sec. 2; the mean over pixels: Michlo et al. 2023, app. B.1"
     reduction: Reduction = "sum"  # over pixels and channels
 
-    def __call__(self, batch: Forward) -> Tensor:
-        """Of the batch's images."""
+    def __call__(self, forward: Forward) -> Tensor:
+        """Compute the term from the images of the batch."""
         return reconstruction_loss(
-            batch.logits, batch.images, likelihood=batch.model.likelihood, reduction=self.reduction
+            forward.logits, forward.targets, likelihood=forward.model.likelihood, reduction=self.reduction
         )

@@ -1,36 +1,62 @@
-"""A term of the loss: a formula of one forward pass, which knows neither its weight nor its schedule."""
+"""A term of the loss: a formula of one forward pass, without its weight or schedule."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from pydantic import Field
 from torch import Tensor, nn
 
 from unweave.latents import Latent
-from unweave.model import Forward
+from unweave.model import Forward, Model
 from unweave.settings import Settings
 
 
 class Term(Settings):
-    """A scalar of a forward pass. Its settings are its fields; what it cannot be combined with, ``refusal`` says."""
+    """A scalar function of a forward pass. Its settings are its fields."""
 
     formula: ClassVar[str] = ""
     paper: ClassVar[str] = ""
-    latents: ClassVar[tuple[type[Latent], ...]] = (Latent,)  # the kinds it is defined for
-    why: ClassVar[str] = ""  # it is defined for no others: half a sentence
+    latents: ClassVar[tuple[type[Latent], ...]] = (Latent,)  # the kinds of latents that it is defined for
+    why: ClassVar[str] = ""  # why it is not defined for other latents, as a clause for messages
+    smooth: ClassVar[bool] = False  # whether it needs a decoder with second derivatives
 
-    def __call__(self, batch: Forward) -> Tensor:
-        """The term's value, a scalar."""
+    def __call__(self, forward: Forward) -> Tensor:
+        """Compute the term, a scalar."""
         raise NotImplementedError
 
     def refusal(self, latent: Latent) -> str | None:
-        """Why this term does not go with a latent; None where it does."""
+        """Return why this term cannot be combined with a latent, or None if it can."""
         return None if isinstance(latent, self.latents) else self.why
 
-    def adversary(self, latents: int) -> nn.Module | None:
-        """A network that is trained against the model with an optimiser of its own, where the term needs one."""
-        return None
+    def needs_total(self) -> bool:
+        """Return whether the term depends on the total number of steps, so that longer training is a different run."""
+        return False
 
-    def adversary_loss(self, batch: Forward, adversary: nn.Module) -> Tensor:
-        """What the adversary minimises; nothing of it reaches the model."""
+    def check_model(self, model: Model) -> None:
+        """Raise an InputError if this term cannot train a model. Called once, before training."""
+
+
+class AdversarialTerm(Term):
+    """A term with an adversary: a network that is trained alongside the model, by its own Adam optimiser.
+
+    Training makes the adversary, keeps it with the run, and passes it to the term. The term must not pass gradients to
+    the adversary, and the adversary's loss must not pass gradients to the model: both are differentiated in one
+    backward pass.
+    """
+
+    lr: float = Field(default=1e-4, gt=0)  # of the adversary's Adam
+    beta1: float = Field(default=0.9, ge=0, lt=1)
+    beta2: float = Field(default=0.999, ge=0, lt=1)
+
+    def __call__(self, forward: Forward, adversary: nn.Module) -> Tensor:  # type: ignore[override]
+        """Compute the term, a scalar."""
+        raise NotImplementedError
+
+    def make_adversary(self, latents: int) -> nn.Module:
+        """Make a new adversary for a model with this number of latents. Called with a seeded global generator."""
+        raise NotImplementedError
+
+    def adversary_loss(self, forward: Forward, adversary: nn.Module) -> Tensor:
+        """Compute what the adversary minimises, a scalar."""
         raise NotImplementedError

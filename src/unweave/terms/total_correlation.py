@@ -1,4 +1,4 @@
-"""Total correlation of the aggregate posterior q(z): are the latents independent of one another? (beta-TCVAE)."""
+"""Total correlation of the aggregate posterior q(z): are the latents independent? (beta-TCVAE)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from unweave.terms.term import Term
 
 
 def total_correlation(z: Tensor, mean: Tensor, logvar: Tensor, *, log_weights: Tensor) -> Tensor:
-    r""":math:`KL(q(z) \| \prod_j q(z_j))`, a scalar in nats; inputs (B, D), ``log_weights`` (B, B).
+    r"""Compute :math:`KL(q(z) \| \prod_j q(z_j))`, a scalar in nats; inputs (B, D), ``log_weights`` (B, B).
 
-    q(z) of sample b is the sum over posteriors b' of the batch of :math:`w_{bb'} q(z_b | x_{b'})`, and so for each
-    latent by itself: the log-weights enter once a joint, after the sum over latents, and once a marginal. They do
-    not cancel. Chen et al. 2018, sec. 3 and app. C.
+    q(z) at sample b is the sum over posteriors b' of the batch of :math:`w_{bb'} q(z_b | x_{b'})`, and likewise for
+    each latent. The log-weights enter once for the joint density, after the sum over latents, and once for each
+    marginal, so they do not cancel. Chen et al. 2018, sec. 3 and app. C.
     """
     log_q = log_density(z[:, None], mean, logvar)  # (B, B, D): sample b under posterior b'
     log_joint = (log_q.sum(-1) + log_weights).logsumexp(1)  # (B,)
@@ -29,22 +29,22 @@ def total_correlation(z: Tensor, mean: Tensor, logvar: Tensor, *, log_weights: T
 
 
 def weighted_log_weights(batch_size: int, dataset_size: int, like: Tensor) -> Tensor:
-    """Minibatch weighting: log 1 / (B·N) everywhere, (B, B). Chen et al. 2018, sec. 3.1; biased."""
+    """Return log-weights (B, B) of minibatch weighting: log 1 / (B·N). Chen et al. 2018, sec. 3.1; biased."""
     return like.new_full((batch_size, batch_size), -math.log(batch_size * dataset_size))
 
 
 def stratified_log_weights(batch_size: int, dataset_size: int, like: Tensor) -> Tensor:
-    """Minibatch stratified sampling, (B, B), each row's weights summing to 1. Chen et al. 2018, app. C.1.
+    """Return log-weights (B, B) of minibatch stratified sampling; rows of weights sum to 1. Chen et al. 2018, app. C.1.
 
     With M = B − 1 other posteriors: log 1/N for a sample's own posterior, on the diagonal; log (N − M)/(N·M) for one
-    other, the next row's; log 1/M for the rest. The authors' code and its copies write the first two with a stride of
-    B rather than B + 1, and so into columns 0 and 1: here they are where the formula has them.
+    other, that of the next row; log 1/M for the rest. The authors' code and its copies write the first two with a
+    stride of B instead of B + 1, and so into columns 0 and 1; here they are where the formula has them.
     """
     others = batch_size - 1
     if not 1 <= others <= dataset_size:
         raise InputError(
-            f"the stratified estimator needs a batch of at least 2 rows and at most one more than the data set, "
-            f"got {batch_size} rows of a data set of {dataset_size}: take estimator 'weighted' or another batch size."
+            f"the stratified estimator needs a batch size from 2 to one more than the size of the data set, "
+            f"got {batch_size} for {dataset_size} images: use estimator 'weighted' or another batch size."
         )
     weights = torch.full((batch_size, batch_size), 1 / others, dtype=torch.float64, device=like.device)
     own = torch.arange(batch_size, device=like.device)
@@ -66,9 +66,9 @@ class TotalCorrelation(Term):
     why: ClassVar[str] = "its aggregate posterior is a mixture of Gaussian posteriors"
     estimator: Literal["weighted", "stratified"] = "weighted"
 
-    def __call__(self, batch: Forward) -> Tensor:
-        """Of the batch's codes, drawn from their posteriors, in a data set of ``batch.dataset_size`` images."""
-        mean, logvar = posterior(self.title, batch.code)
-        z = batch.code.z
-        log_weights = WEIGHTS[self.estimator](len(z), batch.dataset_size, z)
+    def __call__(self, forward: Forward) -> Tensor:
+        """Compute the term from the sampled codes of the batch, for a data set of ``forward.dataset_size`` images."""
+        mean, logvar = posterior(self.title, forward.code)
+        z = forward.code.z
+        log_weights = WEIGHTS[self.estimator](len(z), forward.dataset_size, z)
         return total_correlation(z, mean, logvar, log_weights=log_weights)

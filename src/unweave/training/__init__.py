@@ -1,24 +1,39 @@
-"""Training: the loop, the checkpoint, the store, and the run that comes of it."""
+"""Training: the loop, the checkpoint, the store, and the run that results."""
 
-from unweave.training.configuration import Configuration, Execution, configure
-from unweave.training.loop import fit, train
-from unweave.training.run import Run, Summary, open_run
-from unweave.training.store import State, find_run, read_configuration, read_state, remove_run, runs_in, store_folder
+from typing import TYPE_CHECKING
+
+from unweave.lazy import lazy
+
+if TYPE_CHECKING:
+    from unweave.training.configuration import Configuration, Execution, configure, read_configuration
+    from unweave.training.fitting import extend, fit, train
+    from unweave.training.loop import Callback, Moment
+    from unweave.training.run import Run, open_run
+    from unweave.training.scoring import score
 
 __all__ = [
+    "Callback",
     "Configuration",
     "Execution",
+    "Moment",
     "Run",
-    "State",
-    "Summary",
     "configure",
-    "find_run",
+    "extend",
     "fit",
     "open_run",
     "read_configuration",
-    "read_state",
-    "remove_run",
-    "runs_in",
-    "store_folder",
+    "score",
     "train",
 ]
+
+_MODULES = {
+    "configuration": ("Configuration", "Execution", "configure", "read_configuration"),
+    "fitting": ("extend", "fit", "train"),
+    "loop": ("Callback", "Moment"),
+    "run": ("Run", "open_run"),
+    "scoring": ("score",),
+}
+if not TYPE_CHECKING:
+    __getattr__ = lazy(
+        __name__, {name: f"{__name__}.{module}:{name}" for module, names in _MODULES.items() for name in names}
+    )

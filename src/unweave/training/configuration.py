@@ -2,91 +2,104 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
+import os
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
 import torch
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
-from unweave.data import FactorData, OwnImages
-from unweave.errors import InputError, extra, unknown
-from unweave.recipes import FIELDS, Recipe, compose, parameters_of
-from unweave.settings import Settings
+from unweave.data import DataIdentity, FactorData, num_factors
+from unweave.errors import InputError, Unavailable, extra, unknown
+from unweave.latents import LATENTS
+from unweave.recipes import Recipe, compose, known_settings, parameters_of
+from unweave.recipes.composing import PARTS, Source
+from unweave.settings import Settings, name_in, source_hash
+from unweave.training.store import CONFIGURATION, read_fields
+from unweave.training.writing import write_text
 
-FINGERPRINTED = 64  # images, evenly over the set
 Precision = Literal["32-true", "bf16-mixed"]
 
 
-class DataIdentity(Settings):
-    """Which data a run saw: its name and options, and a fingerprint of its images."""
-
-    title: ClassVar[str] = "the data"
-    name: str
-    options: dict[str, Any] = Field(default_factory=dict)
-    shape: tuple[int, int, int]
-    size: int
-    fingerprint: str
-
-    @classmethod
-    def of(cls, data: FactorData) -> DataIdentity:
-        """The identity of a data set; one's own is told by all of its images and factors, others by some images."""
-        size = min(data.size, 2**62)
-        few = size if isinstance(data, OwnImages) else min(size, FINGERPRINTED)
-        index = torch.from_numpy(np.linspace(0, size - 1, few).astype(np.int64))
-        digest = hashlib.sha256()
-        for part in index.split(1024):
-            digest.update(data.rows(part, torch.Generator().manual_seed(0)).numpy().tobytes())
-        if isinstance(data, OwnImages) and data.labels is not None:
-            digest.update(data.labels.numpy().tobytes())
-        fingerprint = digest.hexdigest()[:16]
-        return cls(name=data.name, options=dict(data.options), shape=data.shape, size=size, fingerprint=fingerprint)
-
-
 class Configuration(Recipe):
-    """Everything that decides what a run learns."""
+    """Everything that determines what a run learns."""
 
     title: ClassVar[str] = "the configuration"
     data: DataIdentity
     seed: int = Field(default=0, ge=0, lt=2**32)
     precision: Precision = "32-true"
-    devices: int = Field(default=1, ge=1)  # batches are parted among them
-    snapshots: int = Field(default=0, ge=0, le=10_000)  # weights kept on the way, evenly, for filtering by PSNR
+    devices: int = Field(default=1, ge=1)  # each batch is divided among them
+    snapshots: int = Field(default=0, ge=0, le=10_000)  # weights kept at even intervals, for filtering by PSNR
     samples: int = Field(default=10_000, ge=2)  # images that a linear recipe is fitted to
+    sources: dict[str, str] = Field(default_factory=dict)  # hashes of the files of the user's own parts
+    _recipe_text: str | None = PrivateAttr(default=None)  # the recipe as JSON, if it is already known
 
     def check(self) -> None:
-        """Refuse what cannot be combined, with the reason."""
+        """Raise an InputError for settings that cannot be combined, with the reason."""
         super().check()
+        self.check_run()
+
+    def check_run(self) -> None:
+        """Check the settings that do not belong to the recipe."""
         if self.batch % self.devices:
-            raise InputError(f"a batch of {self.batch} cannot be parted among {self.devices} devices.")
+            raise InputError(f"a batch size of {self.batch} is not divisible by {self.devices} devices.")
         pixels = math.prod(self.data.shape)
         if self.linear and self.latent.size > min(self.samples, pixels):
             raise InputError(
-                f"{self.recipe}: no {self.latent.size} components are in {self.samples} images of {pixels} pixels."
+                f"{self.recipe}: {self.samples} images of {pixels} pixels have fewer than "
+                f"{self.latent.size} components."
             )
+        if self.linear and (self.snapshots or self.devices > 1):
+            raise InputError(f"{self.recipe} is fitted in closed form: it has no snapshots and uses one device.")
         if self.snapshots > self.steps:
-            raise InputError(f"{self.snapshots} snapshots cannot be taken in {self.steps} steps.")
+            raise InputError(f"{self.snapshots} snapshots do not fit into {self.steps} steps.")
 
     def canonical(self) -> str:
-        """The whole configuration as JSON, the same text for the same configuration."""
-        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        """Return what identifies the run as JSON: everything but labels and the location of the data."""
+        own = {name: getattr(self, name) for name in OWN_FIELDS}
+        recipe = learned_text(self) if self._recipe_text is None else self._recipe_text
+        return f'{{"data":{_data_text(self.data)},"recipe":{recipe},"run":{_compact(own)}}}'
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Configuration) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     @property
     def name(self) -> str:
-        """The run's name: 16 digits of the hash of all of it."""
+        """The name of the run: 16 digits of the hash of what identifies it."""
         return hashlib.sha256(self.canonical().encode()).hexdigest()[:16]
 
 
+def learned_text(recipe: Recipe) -> str:
+    """Return the parts of a recipe that determine what is learned, as JSON."""
+    return _compact(recipe.model_dump(mode="json", include=LEARNED_FIELDS))
+
+
+@lru_cache(maxsize=1024)
+def _data_text(identity: DataIdentity) -> str:
+    return _compact(identity.canonical())
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+LEARNED_FIELDS = set(Recipe.model_fields) - {"recipe"}
 OWN_FIELDS = tuple(name for name in Configuration.model_fields if name not in (*Recipe.model_fields, "data"))
 
 
 class Execution(Settings):
-    """How a run is carried out; nothing of this decides what is learned, but for the order of sums.
+    """How a run is carried out; this does not change what is learned, except for rounding.
 
-    ``threads`` of None is what torch has.
+    ``threads`` of None leaves the number to torch.
     """
 
     title: ClassVar[str] = "the execution"
@@ -98,52 +111,149 @@ class Execution(Settings):
     tensorboard: bool = False
 
 
-def configure(recipe: str | Recipe, data: FactorData, settings: Mapping[str, Any]) -> tuple[Configuration, Execution]:
-    """The configuration and execution of a run, from a recipe, data and settings by name; or why they do not fit."""
-    if not isinstance(data, FactorData):
-        raise InputError(f"train: data must be a data set, as unweave.load gives, got {type(data).__name__}.")
-    settings = {key: value for key, value in settings.items() if value is not None or "." in key}
-    execution = {key: settings.pop(key) for key in Execution.model_fields if key in settings}
-    own = {key: settings.pop(key) for key in OWN_FIELDS if key in settings}
-    _check_names(recipe, settings)
-    if isinstance(recipe, Recipe):
-        if settings:
-            raise InputError(f"{next(iter(settings))}: a Recipe of your own is complete; set this in it.")
-        made = recipe
-        made.check()
-    else:
-        made = compose(recipe, settings, factors=len(data.space) if data.has_factors else None)
-    configuration = Configuration(**made.model_dump(mode="json"), data=DataIdentity.of(data), **own)
-    configuration.check()
-    if configuration.grouping is not None:
+def configure(
+    recipe: Source, data: FactorData | DataIdentity, settings: Mapping[str, Any]
+) -> tuple[Configuration, Execution]:
+    """Return the configuration and execution of a run, or raise an InputError that says what does not fit.
+
+    With an identity in place of the data, nothing is opened, and only checks that need the images are skipped.
+    """
+    if not isinstance(data, FactorData | DataIdentity):
+        raise InputError(f"train: data must be a data set, as unweave.load returns, got {type(data).__name__}.")
+    given = {key: value for key, value in settings.items() if value is not None or "." in key}
+    execution = Execution(**{key: given.pop(key) for key in Execution.model_fields if key in given})
+    own = {key: given.pop(key) for key in OWN_FIELDS if key in given and key != "sources"}
+    made = _resolved(recipe, given, _factors(data))
+    identity = data if isinstance(data, DataIdentity) else data.identity
+    parts = {name: getattr(made.recipe, name) for name in Recipe.model_fields}
+    configuration = Configuration(**parts, data=identity, sources=made.sources, **own)
+    configuration._recipe_text = made.text
+    configuration.check_run()
+    if configuration.grouping is not None and isinstance(data, FactorData):
         _check_pairs(configuration, data)
-    executed = Execution(**execution)
-    if executed.tensorboard:
+    check_execution(execution)
+    return configuration, execution
+
+
+class Resolved(NamedTuple):
+    """A composed recipe, its JSON, and the hashes of the user's own parts."""
+
+    recipe: Recipe
+    text: str
+    sources: dict[str, str]
+
+
+def _resolved(recipe: Source, given: Mapping[str, Any], factors: int | None) -> Resolved:
+    """Compose a recipe; recipes by name without the user's own code are composed once for all seeds and data."""
+    if isinstance(recipe, str):
+        with contextlib.suppress(TypeError, ValueError):  # settings that are not JSON, such as a function
+            text = json.dumps([recipe, given], sort_keys=True)
+            if ":" not in text.replace('": ', ""):  # module:name, whose code may change
+                return _resolved_by_name(text, factors)
+    return _resolve(recipe, given, factors)
+
+
+@lru_cache(maxsize=4096)
+def _resolved_by_name(text: str, factors: int | None) -> Resolved:
+    recipe, given = json.loads(text)
+    return _resolve(recipe, given, factors)
+
+
+def _resolve(recipe: Source, given: Mapping[str, Any], factors: int | None) -> Resolved:
+    try:
+        made = compose(recipe, given, factors=factors)
+    except InputError as error:
+        raise _with_all_names(recipe, given, error) from None
+    return Resolved(made, learned_text(made), _sources(made))
+
+
+def check_execution(execution: Execution) -> None:
+    """Raise an error if this machine cannot execute a run as requested."""
+    if execution.threads is not None and execution.threads > (cores := os.cpu_count() or 1):
+        raise InputError(
+            f"threads must be at most the number of cores of this machine, {cores}, got {execution.threads}."
+        )
+    if execution.tensorboard:
         extra("tensorboard", "tensorboard")
-    return configuration, executed
 
 
-def _check_names(recipe: str | Recipe, settings: Mapping[str, Any]) -> None:
-    if isinstance(recipe, Recipe):
+def write_configuration(folder: Path, configuration: Configuration) -> None:
+    """Write the configuration of a run; a folder with a different configuration is refused."""
+    path = folder / CONFIGURATION
+    if path.exists():
+        if read_configuration(folder).name != configuration.name:
+            raise InputError(f"{folder} has a different configuration from the one that it is named after.")
         return
-    known = [*parameters_of(recipe), *FIELDS, "lr", "latent", "terms", "grouping", *OWN_FIELDS, *Execution.model_fields]
-    for key in settings:
-        if "." not in key and key not in known:
-            raise unknown(f"setting of {recipe}", key, known)
+    write_text(path, json.dumps(configuration.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n")
+
+
+def read_configuration(folder: Path) -> Configuration:
+    """Return the configuration of the run in a folder."""
+    fields = read_fields(folder)
+    try:
+        return Configuration(**fields)
+    except InputError as error:
+        if "cannot be imported" in str(error):
+            raise Unavailable(f"the run {folder} uses code of your own that is not found here: {error}") from error
+        raise _unreadable(folder, error) from error
+    except (ValueError, TypeError, KeyError) as error:
+        raise _unreadable(folder, error) from error
+
+
+def _unreadable(folder: Path, error: Exception) -> Unavailable:
+    return Unavailable(f"{folder / CONFIGURATION} is damaged, or was written by another version of Unweave: {error}")
+
+
+def _factors(data: FactorData | DataIdentity) -> int | None:
+    if isinstance(data, DataIdentity):
+        return num_factors(data)
+    return len(data.space) if data.has_factors else None
+
+
+def _with_all_names(recipe: Source, given: Mapping[str, Any], error: InputError) -> InputError:
+    """Return an error for an unknown setting that also considers the names of a run and its execution."""
+    title = recipe if isinstance(recipe, str) else "the recipe"
+    if not str(error).startswith("unknown setting of"):
+        return error
+    key = next((key for key in given if f"{key!r}:" in str(error)), None)
+    if key is None:
+        return error
+    parameters = parameters_of(recipe)
+    base = compose(recipe, {name: value for name, value in given.items() if name in (*parameters, *PARTS)})
+    known = [*parameters, *PARTS, *known_settings(base.model_dump(mode="json"))]
+    return unknown(
+        f"setting of {title}",
+        key,
+        [*known, *(name for name in OWN_FIELDS if name != "sources"), *Execution.model_fields],
+    )
+
+
+def _sources(recipe: Recipe) -> dict[str, str]:
+    """Return the hash of the source file of every part that is the user's own."""
+    names = [recipe.net.name, name_in(LATENTS, type(recipe.latent)), *(weighted.name for weighted in recipe.terms)]
+    return {name: source_hash(name) for name in sorted(names) if ":" in name}
 
 
 def _check_pairs(configuration: Configuration, data: FactorData) -> None:
     if not (data.has_factors and data.can_intervene):
-        raise InputError(f"{configuration.recipe} learns from pairs, and {data.name} has no factors to pair images by.")
+        raise InputError(
+            f"{configuration.recipe} learns from pairs and needs an image of every combination of factors, "
+            f"which {data.name} does not have."
+        )
     if configuration.batch % 2:
         raise InputError(f"{configuration.recipe} learns from pairs: batch must be even, got {configuration.batch}.")
-    pairs = data.space.pairs(1, changed_of(configuration, data), torch.Generator().manual_seed(0))  # says what is wrong
+    pairs = data.space.pairs(
+        1, changed_of(configuration, data), torch.Generator().manual_seed(0)
+    )  # raises if impossible
     if not pairs.changed.any() and configuration.changed == 0:
-        raise InputError("changed=0: pairs that differ in nothing teach nothing.")
+        raise InputError("changed=0: there is nothing to learn from pairs that do not differ.")
 
 
 def changed_of(configuration: Configuration, data: FactorData) -> int | tuple[int, int]:
-    """How many factors differ within a pair; by default 1 to all but one of those that vary (Locatello et al. 2020)."""
+    """Return how many factors differ within a pair; by default 1 to all but one of those that vary.
+
+    Locatello et al. 2020, sec. 5.
+    """
     if configuration.changed is not None:
         return configuration.changed
     return 1, max(1, sum(size > 1 for size in data.space.sizes) - 1)

@@ -1,4 +1,4 @@
-"""Linear recipes: principal and independent components, fitted by scikit-learn and kept as two linear layers."""
+"""Linear recipes: principal and independent components, fitted by scikit-learn and stored as two linear layers."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def fit_linear(model: Model, configuration: Configuration, data: FactorData) -> 
     images = data.sample(configuration.samples, stream(configuration.seed, "data")).images
     rows = images.flatten(1).numpy() / 255.0
     if not np.ptp(rows, axis=0).any():
-        raise InputError(f"{configuration.recipe}: all images are alike, and have no components.")
+        raise InputError(f"{configuration.recipe}: all images are equal, so there are no components.")
     seed = number(configuration.seed, "fit") % 2**32
-    with threadpool_limits(1):  # sums in one order, so that the seed decides every bit
+    with threadpool_limits(1):  # a fixed order of sums, so that results depend on the seed only
         encode, decode, mean = _components(configuration.linear, rows, configuration.latent.size, seed)
     _put(model.encoder, encode, -encode @ mean)
     _put(model.decoder, decode, mean)
 
 
 def _components(kind: Literal["pca", "ica"], rows: Any, latents: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The maps from pixels to codes (D, pixels) and back (pixels, D), and the mean (pixels,)."""
+    """Return the maps from pixels to codes (D, pixels) and back (pixels, D), and the mean (pixels,)."""
     from sklearn.decomposition import PCA, FastICA
 
     principal = PCA(latents, random_state=seed).fit(rows)
     encode, decode = principal.components_, principal.components_.T
     if kind == "ica":
-        # Whitened here: scikit-learn's own whitening takes its signs from the first pixel, and goes wrong if that is
-        # always black.
+        # We whiten the data ourselves, because scikit-learn's whitening takes its signs from the first pixel, which
+        # fails if that pixel is always black.
         variance = principal.explained_variance_
         scale = np.sqrt(np.maximum(variance, 1e-12 * variance.max()))  # images may span fewer directions than latents
         encode, decode = encode / scale[:, None], decode * scale

@@ -1,4 +1,4 @@
-"""A run's log: one JSON object a line, the values of every term at a step; and TensorBoard for who wants it."""
+"""The log of a run: one JSON object per line with the values of every term at a step; optional TensorBoard events."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unweave.training.writing import write_text
 
 
 class Log:
-    """Lines from a step on; those of later steps, from before a run was stopped, are taken back first."""
+    """Append lines to a log; lines after ``step``, written before the run was stopped, are removed first."""
 
     def __init__(self, path: Path, step: int, *, tensorboard: bool = False) -> None:
         self._path = path
@@ -48,21 +48,40 @@ class Log:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with contextlib.suppress(OSError):  # of a full disk, which the write before has told
+        with contextlib.suppress(OSError):  # a full disk, which write() has reported already
             self._file.close()
         if self._board is not None:
             self._board.close()
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The lines of a log, up to where it was cut off or is damaged."""
-    lines = []
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []:
+    """Return the lines of a log, up to the first one that is cut off or damaged."""
+    lines: list[dict[str, Any]] = []
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return lines
+    except OSError as error:
+        raise Unavailable(f"cannot read {path}: {error.strerror or error}.") from error
+    for line in content.splitlines():
         try:
-            values = json.loads(line)
-        except ValueError:
+            values = json.loads(line.decode("utf-8"))
+        except (ValueError, RecursionError):
             break
         if not isinstance(values, dict) or not isinstance(values.get("step"), int):
             break
+        if not all(_is_number(value) for value in values.values()):
+            break
         lines.append(values)
     return lines
+
+
+def _is_number(value: object) -> bool:
+    """Return whether a value fits into a float, which may be NaN or infinite."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True

@@ -1,102 +1,60 @@
-"""Training: from a configuration to a finished run, stopped and continued as often as it happens."""
+"""One session of training: from the last checkpoint, or the start, to the end or to where it is stopped."""
 
 from __future__ import annotations
 
+import os
 import signal
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from unweave.data import FactorData, load
-from unweave.errors import Diverged, InputError
+from unweave.data import FactorData
+from unweave.errors import Diverged
+from unweave.latents import Summary
 from unweave.model import Model
-from unweave.progress import progress
-from unweave.recipes import Recipe
+from unweave.progress import Advance, progress
 from unweave.training.allocator import keep_memory
-from unweave.training.checkpoint import everything, load_tensors, restore, save_tensors
-from unweave.training.configuration import Configuration, Execution, changed_of, configure
-from unweave.training.linear import fit_linear
+from unweave.training.building import fit_to_data
+from unweave.training.checkpoint import everything, load_tensors, restore, save_tensors, step_of
+from unweave.training.configuration import Configuration, Execution, changed_of
 from unweave.training.log import Log
 from unweave.training.objective import Objective
-from unweave.training.optimisers import adversary_optimisers, main_optimiser
-from unweave.training.run import Run, build_model, measure_psnr, open_run, save_run, snapshot_path
-from unweave.training.signals import stopping
-from unweave.training.starting import start_at_the_mean
-from unweave.training.store import (
-    CHECKPOINT,
-    LOG,
-    State,
-    held,
-    is_whole,
-    read_state,
-    remove_leftovers,
-    store_folder,
-    versions,
-    write_configuration,
-    write_state,
-)
+from unweave.training.optimisers import adversary_optimisers, clip_gradients, main_optimiser, set_learning_rate
+from unweave.training.representation import Representation
+from unweave.training.run import save_run, snapshot_path
+from unweave.training.signals import Stop, stopping
+from unweave.training.store import CHECKPOINT, LOG, State, Status, versions, write_state
 from unweave.training.streams import seeded, stream
+from unweave.training.summarising import measure_psnr, summarise
 
 
-def train(recipe: str | Recipe, data: str | FactorData, *, store: str | Path | None = None, **settings: Any) -> Run:
-    """Train a recipe on data, and give the run; one that was stopped goes on, one that is finished is opened.
+@dataclass(frozen=True)
+class Moment:
+    """What a callback is given: the steps done, the total, the values of all terms, and the current model."""
 
-    ``settings`` are those of the recipe (``beta``), of the run (``steps``, ``batch``, ``seed``, ``lr``, ``net``,
-    ``latent``, ``terms={"jacobian_l1": 0.1}``), of its execution (``device``, ``threads``, ``checkpoint_seconds``), and
-    with a dictionary's dots those of parts: ``**{"kl.schedule": "linear"}``.
-    """
-    data = load(data) if isinstance(data, str) else data
-    configuration, execution = configure(recipe, data, settings)
-    return fit(configuration, execution, data, store_folder(store))
+    step: int
+    steps: int
+    values: dict[str, float]
+    representation: Representation
 
 
-def fit(configuration: Configuration, execution: Execution, data: FactorData, store: Path) -> Run:
-    """Carry a configuration out, in its folder of the store."""
-    folder = store / configuration.name
-    model = build_model(configuration)  # what does not fit is refused before anything is written
-    fabric = launched(configuration, execution)
-    with held(folder) if fabric.is_global_zero else nullcontext():
-        state = read_state(folder)
-        if state is not None and state.status == "failed":
-            raise Diverged(f"the run {folder} failed before: {state.error} Remove it to train it again.")
-        if state is None or state.status != "finished" or not is_whole(folder):
-            if fabric.is_global_zero:
-                write_configuration(folder, configuration)
-                remove_leftovers(folder)
-            fabric.barrier()
-            if configuration.linear is None:
-                Session(configuration, execution, data, folder, model, state, fabric).run()
-            else:
-                start = time.monotonic()
-                fit_linear(model, configuration, data)
-                save_run(folder, configuration, model, data, seconds=time.monotonic() - start)
-    return open_run(folder)
+@dataclass(frozen=True)
+class Callback:
+    """A function that is called every so many steps."""
 
-
-def launched(configuration: Configuration, execution: Execution) -> Any:
-    """The devices and processes of a run; of several devices this process is one, and starts the others."""
-    from lightning_fabric import Fabric
-
-    try:
-        fabric = Fabric(
-            accelerator=execution.device,
-            devices=configuration.devices,
-            strategy="auto" if configuration.devices == 1 else "ddp_find_unused_parameters_true",
-            precision=configuration.precision,
-        )
-    except (RuntimeError, ValueError) as error:  # Lightning's names for a device that is not there
-        wanted = f"{configuration.devices} of device {execution.device!r}"
-        raise InputError(f"{wanted} cannot be had here: {str(error).splitlines()[0]}") from error
-    fabric.launch()
-    return fabric
+    function: Callable[[Moment], object]
+    steps: int
 
 
 class Session:
-    """One sitting of a run: from its last checkpoint, or its start, to its end or to where it is stopped."""
+    """One session of a run."""
 
     def __init__(
         self,
@@ -107,169 +65,193 @@ class Session:
         model: Model,
         state: State | None,
         fabric: Any,
+        callback: Callback | None = None,
     ) -> None:
         self._configuration, self._execution, self._data, self._folder = configuration, execution, data, folder
-        self._model = model
+        self._model, self._callback, self._fabric = model, callback, fabric
         with seeded(configuration.seed, "adversaries"):
             self._objective = Objective(model, configuration)
-        self._fabric = fabric
-        self._objective.to(self._fabric.device)
+        self._objective.to(fabric.device)
         self._optimisers = [
             main_optimiser(self._objective.model, configuration.optimiser),
             *adversary_optimisers(self._objective, configuration),
         ]
         self._seconds = state.seconds if state else 0.0
-        self._start = self._restore()
-        self._module, *self._wrapped = self._fabric.setup(self._objective, *self._optimisers)
+        self.start = self.done = self._restore()
+        self._module, *self._wrapped = fabric.setup(self._objective, *self._optimisers)
 
     def run(self) -> None:
-        """Train to the end; raise where a signal, a divergence or the disk puts an end to it before."""
+        """Train to the end; raise if a signal, divergence or a full disk ends the session early."""
         configuration, execution = self._configuration, self._execution
         threads = torch.get_num_threads()
         if execution.threads:
             torch.set_num_threads(execution.threads)
         keep_memory()
-        self._record("running", self._start)
+        self.record("running")
+        title = f"{configuration.recipe} on {configuration.data.label}"
         try:
             with (
                 self._log() as log,
-                progress(
-                    f"{configuration.recipe} on {configuration.data.name}",
-                    configuration.steps,
-                    done=self._start,
-                    unit="steps",
-                ) as advance,
+                progress(title, configuration.steps, done=self.start, unit="steps") as advance,
                 stopping() as stop,
             ):
                 self._loop(log, advance, stop)
         finally:
             torch.set_num_threads(threads)
 
+    def record(self, status: Status, error: str = "", traceback: str = "", *, diverged: bool = False) -> None:
+        """Write the state of the run; with several processes, the first one does."""
+        if self._fabric.is_global_zero:
+            threads = self._execution.threads or torch.get_num_threads()
+            state = State(
+                status, self.done, versions(), self._seconds, error, traceback, diverged=diverged, threads=threads
+            )
+            write_state(self._folder, state)
+
     def _log(self) -> AbstractContextManager[Log | None]:
-        """The run's log; of several processes the first writes it."""
+        """Open the log of the run; with several processes, the first one writes it."""
         if not self._fabric.is_global_zero:
             return nullcontext()
-        return Log(self._folder / LOG, self._start, tensorboard=self._execution.tensorboard)
+        return Log(self._folder / LOG, self.start, tensorboard=self._execution.tensorboard)
 
-    def _loop(self, log: Log | None, advance: Any, stop: Any) -> None:
+    def _loop(self, log: Log | None, advance: Advance, stop: Stop) -> None:
         configuration, execution = self._configuration, self._execution
         began = saved = time.monotonic()
         before = self._seconds
-        done = self._start
         self._module.train()
-        while done < configuration.steps:
-            values = self.step(done)
-            done += 1
-            if log is not None and (done % execution.log_steps == 0 or done == configuration.steps):
+        while self.done < configuration.steps:
+            values = self.step(self.done)
+            self.done += 1
+            last = self.done == configuration.steps
+            if log is not None and (self.done % execution.log_steps == 0 or last):
                 shown = {name: float(value) for name, value in values.items()}
-                log.write(done, shown)
+                log.write(self.done, shown)
                 advance(0, "  ".join(f"{name} {value:.4g}" for name, value in shown.items()))
             advance(1)
             self._seconds = before + time.monotonic() - began
-            if log is not None and self._snapshot_due(done):
-                self._snapshot(log, done)
-            due = execution.checkpoint_steps and done % execution.checkpoint_steps == 0
+            self._call_back(values)
+            if log is not None and self._snapshot_due():
+                self._snapshot(log)
+            due = execution.checkpoint_steps and self.done % execution.checkpoint_steps == 0
             late = execution.checkpoint_seconds and time.monotonic() - saved >= execution.checkpoint_seconds
-            if stop.signal is not None or due or late or done == configuration.steps:
-                self._save(done)
+            if stop.signal is not None or due or late or last:
+                self._save()
                 saved = time.monotonic()
-            if stop.signal is not None and done < configuration.steps:
-                self._record("interrupted", done)
+            if stop.signal is not None and not last:
                 break
-        if done == configuration.steps and self._fabric.is_global_zero:
+        if self.done == configuration.steps and self._fabric.is_global_zero:
             self._model.eval()
-            save_run(self._folder, configuration, self._model, self._data, seconds=self._seconds)
+            threads = torch.get_num_threads()
+            save_run(self._folder, configuration, self._model, self._data, seconds=self._seconds, threads=threads)
         if stop.signal is not None:
             raise KeyboardInterrupt if stop.signal == signal.SIGINT else SystemExit(128 + stop.signal)
         self._fabric.barrier()
 
     def step(self, step: int) -> dict[str, Tensor]:
-        """One step of training; the loss, its terms and those of the adversaries."""
+        """Do one step of training and return the loss, its terms and the losses of the adversaries."""
         images = self._images(step)
         generator = stream(self._configuration.seed, "terms", step, self._fabric.global_rank, self._fabric.device)
         with seeded(self._configuration.seed, "modules", step, self._fabric.global_rank, self._fabric.device):
-            values, losses = self._module(images, step, generator)
-        for name, value in values.items():
-            if value.ndim:
-                raise InputError(f"the term {name} must be a scalar, got shape {tuple(value.shape)}.")
-        weights = self._objective.weights(step)
-        loss = sum((weights[name] * value for name, value in values.items()), torch.zeros((), device=images.device))
-        total = sum(losses.values(), loss)
-        asked = (
-            self._fabric.device.type == "cpu" or step % self._execution.log_steps == 0
-        )  # elsewhere asking is waiting
-        if asked and not torch.isfinite(total):
-            self._fail(step, values | losses)
-        if total.requires_grad:  # else every term that could teach something is still to come
-            self._update(total)
-        adversaries = {f"{name}.adversary": value.detach() for name, value in losses.items()}
-        return {"loss": loss.detach()} | {name: value.detach() for name, value in values.items()} | adversaries
+            total, values = self._module(images, step, generator, lambda: self._images(step, "second data"))
+        on_cpu = self._fabric.device.type == "cpu"  # elsewhere, reading a value waits for the device
+        if (on_cpu or step % self._execution.log_steps == 0) and not torch.isfinite(total):
+            self._diverge(step, values)
+        if total.requires_grad:  # otherwise every term with a gradient is scheduled for later
+            self._update(total, step)
+        return {name: value.detach() for name, value in values.items()}
 
-    def _update(self, total: Tensor) -> None:
+    def _update(self, total: Tensor, step: int) -> None:
+        settings = self._configuration.optimiser
         for optimiser in self._wrapped:
             optimiser.zero_grad(set_to_none=True)
         self._fabric.backward(total)
-        if self._configuration.optimiser.clip is not None:
-            torch.nn.utils.clip_grad_value_(self._model.parameters(), self._configuration.optimiser.clip)
+        clip_gradients(self._model, settings)
+        set_learning_rate(self._optimisers[0], settings, step, self._configuration.steps)
         for optimiser in self._wrapped:
             optimiser.step()
 
-    def _images(self, step: int) -> Tensor:
-        """The batch of a step, float in [0, 1]; pairs lie half a batch apart."""
+    def _images(self, step: int, purpose: str = "data") -> Tensor:
+        """Return the batch of a step as floats in [0, 1]; the two images of a pair are half a batch apart."""
         configuration, data = self._configuration, self._data
-        size = configuration.batch // configuration.devices
-        generator = stream(configuration.seed, "data", step, self._fabric.global_rank)
+        count = configuration.batch // configuration.devices
+        generator = stream(configuration.seed, purpose, step, self._fabric.global_rank)
         if configuration.grouping is None:
-            images = data.sample(size, generator).images
+            images = data.sample(count, generator).images
         else:
-            pairs = data.space.pairs(size // 2, changed_of(configuration, data), generator)
+            pairs = data.space.pairs(count // 2, changed_of(configuration, data), generator)
             images = data.images(torch.cat([pairs.first, pairs.second]), generator)
         floats = images.to(self._fabric.device, non_blocking=True).float().div_(255)
-        return floats.to(memory_format=torch.channels_last)  # also of one channel, whose strides decide the output's
+        return floats.to(memory_format=torch.channels_last)  # also with one channel, whose strides decide the output's
 
-    def _fail(self, step: int, values: dict[str, Tensor]) -> None:
-        wrong = next((name for name, value in values.items() if not torch.isfinite(value)), "the sum of the terms")
-        value = float(values[wrong].detach()) if wrong in values else float("inf")
-        error = f"at step {step} {wrong} is {value}."
-        self._record("failed", step, error)
-        raise Diverged(f"the run {self._folder} diverged: {error} Its last good checkpoint is kept.")
+    def _call_back(self, values: dict[str, Tensor]) -> None:
+        callback = self._callback
+        if callback is None or self.done % callback.steps:
+            return
+        shown = {name: float(value) for name, value in values.items()}
+        view = _InTraining(self._model, self._configuration, self._data)
+        try:
+            callback.function(Moment(self.done, self._configuration.steps, shown, view))
+        finally:
+            self._module.train()
 
-    def _save(self, done: int) -> None:
-        """Keep everything."""
-        self._check_weights(done)
+    def _diverge(self, step: int, values: dict[str, Tensor]) -> None:
+        wrong = next((name for name, value in reversed(values.items()) if not torch.isfinite(value)), "the loss")
+        kept = (self._folder / CHECKPOINT).exists()
+        last = "Its last checkpoint is kept." if kept else "There was no checkpoint yet."
+        value = float(values[wrong].detach()) if wrong in values else float("nan")
+        raise Diverged(f"the run {self._folder} diverged: at step {step} {wrong} is {value}. {last}")
+
+    def _save(self) -> None:
+        """Write a checkpoint."""
+        self._check_weights()
         if self._fabric.is_global_zero:
-            metadata = {"run": self._configuration.name, "step": str(done), "version": versions()}
+            metadata = {"run": self._configuration.name, "step": str(self.done), "version": versions()}
             save_tensors(self._folder / CHECKPOINT, everything(self._objective, self._optimisers), metadata)
-            self._record("running", done)
+            self.record("running")
 
-    def _check_weights(self, done: int) -> None:
-        """Nothing is kept that the last update has left not finite."""
+    def _check_weights(self) -> None:
+        """Raise Diverged if an update left a weight that is not finite, so that it is never saved."""
         for name, parameter in self._objective.named_parameters():
             if not torch.isfinite(parameter).all():
-                self._fail(done - 1, {f"the update of {name}": torch.tensor(float("nan"))})
+                self._diverge(self.done - 1, {f"the updated weight {name}": torch.tensor(float("nan"))})
 
     def _restore(self) -> int:
-        """Go back to the last checkpoint, or to the start; the steps that are done."""
+        """Load the last checkpoint, or prepare the start; return the number of steps that are done."""
         path = self._folder / CHECKPOINT
         if not path.exists():
-            start_at_the_mean(self._model, self._configuration, self._data)
+            fit_to_data(self._model, self._configuration, self._data)
             return 0
         tensors, metadata = load_tensors(path, self._configuration.name)
-        restore(self._objective, self._optimisers, tensors)
-        return int(metadata["step"])
+        step = step_of(path, metadata, self._configuration.steps)
+        restore(path, self._objective, self._optimisers, tensors, step=step)
+        return step
 
-    def _snapshot_due(self, done: int) -> bool:
+    def _snapshot_due(self) -> bool:
         count, steps = self._configuration.snapshots, self._configuration.steps
-        return count > 0 and done * count // steps > (done - 1) * count // steps
+        return count > 0 and self.done * count // steps > (self.done - 1) * count // steps
 
-    def _snapshot(self, log: Log, done: int) -> None:
-        self._check_weights(done)
-        metadata = {"run": self._configuration.name, "step": str(done)}
-        save_tensors(snapshot_path(self._folder, done), self._model.state_dict(), metadata)
+    def _snapshot(self, log: Log) -> None:
+        self._check_weights()
+        metadata = {"run": self._configuration.name, "step": str(self.done)}
+        save_tensors(snapshot_path(self._folder, self.done), self._model.state_dict(), metadata)
         self._model.eval()
-        log.write(done, {"psnr": measure_psnr(self._model, self._configuration, self._data)})
+        log.write(self.done, {"psnr": measure_psnr(self._model, self._configuration, self._data)})
         self._model.train()
 
-    def _record(self, status: Any, step: int, error: str = "") -> None:
-        if self._fabric.is_global_zero:
-            write_state(self._folder, State(status, step, versions(), self._seconds, error))
+
+class _InTraining(Representation):
+    """The model during training, with a summary that is computed when it is asked for."""
+
+    def __init__(self, model: Model, configuration: Configuration, data: FactorData) -> None:
+        super().__init__(model, configuration.data.shape, "the model in training")
+        self._configuration, self._data = configuration, data
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Statistics of each latent over the data, at this step."""
+        return summarise(self.model, self._configuration, self._data)
+
+
+def is_first_process() -> bool:
+    """Return whether this is the first of the processes that train one run on several devices."""
+    return int(os.environ.get("LOCAL_RANK", "0")) == 0

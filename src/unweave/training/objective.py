@@ -1,50 +1,92 @@
-"""The objective: one forward pass, every term of it that has a weight at this step, and the adversaries' losses."""
+"""The objective: one forward pass, the weighted sum of all terms at a step, and the losses of the adversaries."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from unweave.errors import InputError
 from unweave.model import Forward, Model
+from unweave.terms import AdversarialTerm
 from unweave.training.configuration import Configuration
 
 
-class Objective(nn.Module):
-    """A model with its terms and their adversaries: one module, one call of which devices and precision wrap.
+class Losses(NamedTuple):
+    """The scalar to differentiate, and what is logged: the loss, each term, and each adversary's loss."""
 
-    A term gives its adversary no gradient, and an adversary's loss gives the model none; so one backward pass of the
-    sum serves all, and each optimiser steps its own.
+    total: Tensor
+    values: dict[str, Tensor]
+
+
+class Objective(nn.Module):
+    """A model with its terms and their adversaries, as one module that Fabric can wrap.
+
+    A term passes no gradient to its adversary, and the loss of an adversary passes none to the model. So one backward
+    pass of the sum serves all of them, and each optimiser updates its own parameters.
     """
 
     def __init__(self, model: Model, configuration: Configuration) -> None:
         super().__init__()
         self.model = model
         self._configuration = configuration
-        latents = configuration.latent.size
-        made = {weighted.name: weighted.term.adversary(latents) for weighted in configuration.terms}
-        self.adversaries = nn.ModuleDict({name: net for name, net in made.items() if net is not None})
+        self.adversaries = nn.ModuleDict(
+            {
+                _key(weighted.name): weighted.term.make_adversary(configuration.latent.size)
+                for weighted in configuration.terms
+                if isinstance(weighted.term, AdversarialTerm)
+            }
+        )
 
     def weights(self, step: int) -> dict[str, float]:
-        """Each term's weight at a step."""
+        """Return the weight of each term at a step."""
         steps = self._configuration.steps
         return {w.name: w.schedule.at(step, steps, w.weight) for w in self._configuration.terms}
 
     def forward(
-        self, images: Tensor, step: int, generator: torch.Generator
-    ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """The values of the terms that count at this step, and the losses of the adversaries."""
-        batch = Forward(
+        self, images: Tensor, step: int, generator: torch.Generator, second: Callable[[], Tensor] | None = None
+    ) -> Losses:
+        """Return the losses of a batch of images (B, C, H, W); terms whose weight is 0 at this step are not computed.
+
+        ``second`` returns a second batch, for terms that need one.
+        """
+        forward = Forward(
             self.model,
             images,
             generator=generator,
             step=step,
             steps=self._configuration.steps,
-            dataset_size=self._configuration.data.size,
+            dataset_size=self._configuration.data.num_images,
             regroup=self._configuration.grouping,
-            adversaries=dict(self.adversaries.items()),
+            second=second,
         )
         weights = self.weights(step)
-        values = {w.name: w.term(batch) for w in self._configuration.terms if weights[w.name] != 0}
-        terms = {w.name: w.term for w in self._configuration.terms}
-        losses = {name: terms[name].adversary_loss(batch, net) for name, net in self.adversaries.items()}
-        return values, losses
+        loss = torch.zeros((), device=images.device)
+        values: dict[str, Tensor] = {}
+        losses: dict[str, Tensor] = {}
+        for name, term in ((w.name, w.term) for w in self._configuration.terms):
+            if isinstance(term, AdversarialTerm):
+                adversary = self.adversaries[_key(name)]
+                losses[f"{name}.adversary"] = _scalar(name, term.adversary_loss(forward, adversary))
+                value = term(forward, adversary) if weights[name] else None
+            else:
+                value = term(forward) if weights[name] else None
+            if value is not None:
+                values[name] = _scalar(name, value)
+                loss = loss + weights[name] * value
+        return Losses(sum(losses.values(), loss), {"loss": loss} | values | losses)
+
+
+def _key(name: str) -> str:
+    """Return the name of an adversary among the modules, which must not contain dots."""
+    return name.replace(".", "/")
+
+
+def _scalar(name: str, value: object) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise InputError(f"the term {name} must return a scalar tensor, got {type(value).__name__}.")
+    if value.ndim:
+        raise InputError(f"the term {name} must return a scalar, got shape {tuple(value.shape)}.")
+    return value

@@ -1,4 +1,4 @@
-"""Being stopped: Ctrl-C and SIGTERM end a run after the step that is under way, with a checkpoint."""
+"""Signals: Ctrl-C and SIGTERM end a run after the current step, with a checkpoint."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from types import FrameType
 
 
 class Stop:
-    """Whether a signal has asked for the end, and which."""
+    """Records the first signal that was received."""
 
     signal: int | None = None
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """Note the signal; a second one ends the process the usual way."""
+        """Record a signal; a second one raises KeyboardInterrupt."""
         if self.signal is not None:
             raise KeyboardInterrupt
         self.signal = number
@@ -23,7 +23,7 @@ class Stop:
 
 @contextmanager
 def stopping() -> Iterator[Stop]:
-    """Listen for SIGINT and SIGTERM, and put back what listened before; on threads other than the main one, nothing."""
+    """Handle SIGINT and SIGTERM, and restore the previous handlers afterwards; does nothing outside the main thread."""
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop

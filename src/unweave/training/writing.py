@@ -1,4 +1,4 @@
-"""Writing whole files: aside, to disk, then renamed, so that a reader finds the old one or the new one and no part."""
+"""Atomic writes: to a temporary file, synced to disk, then renamed, so that readers never see part of a file."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from unweave.errors import Unavailable
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
-    """A path to write to, which takes the place of ``path`` at the end; where anything fails, nothing has changed."""
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yield a temporary path that replaces ``path`` at the end; if anything fails, ``path`` is unchanged."""
     aside = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         yield aside
@@ -29,13 +29,20 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole."""
-    with written_whole(path) as aside:
+    """Write a text file atomically."""
+    with atomic_write(path) as aside:
         aside.write_text(text, encoding="utf-8")
 
 
+def remove_leftovers(folder: Path) -> None:
+    """Delete temporary files of processes that were killed while writing."""
+    for pattern in (".*.partial", ".tmp*"):
+        for path in folder.glob(pattern):
+            path.unlink(missing_ok=True)
+
+
 def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":  # elsewhere folders cannot be opened
+    if os.name != "posix":  # other systems cannot open folders
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:

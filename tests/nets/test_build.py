@@ -48,7 +48,7 @@ class Factory:
         return own(shape, outputs, latents)
 
 
-@pytest.mark.parametrize("name", [name for name in NETS if name != "linear"])  # which has nothing hidden
+@pytest.mark.parametrize("name", [name for name in NETS if name != "linear"])  # has no hidden layers
 @pytest.mark.parametrize("channels", [1, 2])
 def test_every_net_is_built_for_any_number_of_channels(name: str, channels: int) -> None:
     encoder, decoder = build_net(name, (channels, 32, 48), 6, 3)
@@ -67,12 +67,12 @@ def test_every_net_is_built_for_any_number_of_channels(name: str, channels: int)
 
 
 @pytest.mark.parametrize("net", [own, f"{HERE}:own", Factory.build, f"{HERE}:Factory.build"])
-def test_a_net_of_ones_own(net: Any) -> None:
+def test_a_net_of_your_own(net: Any) -> None:
     built = build_net(net, (1, 4, 6), 5, 2)
     assert isinstance(built, Net)
     assert built.encoder.training
     statistics = built.encoder[1]  # type: ignore[index]
-    assert int(statistics.num_batches_tracked) == 0  # the trial left no trace
+    assert int(statistics.num_batches_tracked) == 0  # the trial did not update them
     assert built.encoder(torch.rand(3, 1, 4, 6)).shape == (3, 5)
     assert build_net(name_of(net), (1, 4, 6), 5, 2).decoder(torch.rand(3, 2)).shape == (3, 1, 4, 6)
 
@@ -94,13 +94,13 @@ def frozen(shape: tuple[int, int, int], outputs: int, latents: int) -> tuple[nn.
     [
         ("conv46", "unknown net 'conv46': did you mean 'conv64' or 'conv16'"),
         ("resnet152", "unknown net 'resnet152'"),
-        (":own", "the module '' cannot be imported"),
+        (":own", "write your own as package.module:name"),
         ("no_such_module:own", "net 'no_such_module:own': the module 'no_such_module' cannot be imported (No module"),
-        (f"{HERE}:nothing", f"the module '{HERE}' has no 'nothing' that can be called."),
-        (f"{HERE}:HERE", f"the module '{HERE}' has no 'HERE' that can be called."),
+        (f"{HERE}:nothing", f"the module '{HERE}' has no 'nothing'."),
+        (f"{HERE}:HERE", f"net '{HERE}:HERE' must be a function, got str."),
         (failing, f"net '{HERE}:failing' failed: RuntimeError: no memory."),
         (single, f"net '{HERE}:single' must return an encoder and a decoder, two torch modules, got Identity."),
-        (transposed, f"the decoder of net '{HERE}:transposed' must turn (2, 2) into (2, 1, 4, 6), got (2, 1, 6, 4)."),
+        (transposed, f"the decoder of net '{HERE}:transposed' must map (2, 2) to (2, 1, 4, 6), got (2, 1, 6, 4)."),
         (mismatched, f"the encoder of net '{HERE}:mismatched' failed: RuntimeError: "),
     ],
 )
@@ -142,7 +142,7 @@ def local() -> Callable[..., Any]:
 
 @pytest.mark.parametrize("net", [lambda *_: None, local(), Factory()])
 def test_what_cannot_be_found_again_is_refused(net: Any) -> None:
-    with pytest.raises(InputError, match="must be at the top of a module of its own"):
+    with pytest.raises(InputError, match="at the top level of an importable module"):
         name_of(net)
-    with pytest.raises(InputError, match="can be found again"):
+    with pytest.raises(InputError, match=r"can find it again|a mapping with a name"):
         build_net(net, (1, 4, 6), 5, 2)

@@ -1,0 +1,56 @@
+"""The application and its commands. Nothing here imports torch: each command imports what it needs when it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from unweave.cli.data import data_app
+from unweave.cli.metrics import metrics_app
+from unweave.cli.once import Once
+from unweave.cli.options import Quiet, Verbose, console
+from unweave.cli.parts import latents_app, nets_app, recipes_app, terms_app
+from unweave.cli.runs import runs_app
+from unweave.cli.score import score
+from unweave.cli.study import study_app
+from unweave.cli.train import train
+from unweave.progress import set_level
+
+HELP = {"help_option_names": ["-h", "--help"]}
+
+app = typer.Typer(
+    help="Learn, measure and show the factors of variation in data.",
+    no_args_is_help=True,
+    context_settings=HELP,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command(cls=Once, context_settings=HELP)(train)
+app.command(cls=Once, context_settings=HELP)(score)
+for name, group in {
+    "runs": runs_app,
+    "recipes": recipes_app,
+    "terms": terms_app,
+    "latents": latents_app,
+    "nets": nets_app,
+    "study": study_app,
+    "metrics": metrics_app,
+    "data": data_app,
+}.items():
+    app.add_typer(group, name=name, context_settings=HELP)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Learn, measure and show the factors of variation in data."""
+    set_level("quiet" if quiet else "verbose" if verbose else "normal")  # commands have the same two options
+    if version:
+        from importlib.metadata import version as version_of
+
+        console.print(version_of("unweave"))
+        raise typer.Exit

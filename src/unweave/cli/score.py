@@ -1,0 +1,155 @@
+"""``unweave score``: score runs, or codes and factors from files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from unweave.cli.listings import listing
+from unweave.cli.options import Json, Quiet, Seed, Store, Verbose, console, parse, print_json
+from unweave.errors import InputError
+
+if TYPE_CHECKING:
+    from unweave.metrics import Scores
+
+
+def score(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="RUN…", help="Runs: names, first digits, labels, or paths of folders."),
+    ] = None,
+    codes: Annotated[
+        Path | None, typer.Option(help="Instead of runs: codes (N, D), an .npy or .csv file with one row per sample.")
+    ] = None,
+    factors: Annotated[
+        Path | None, typer.Option(help="With --codes: factors (N, K), an .npy or .csv file with one row per sample.")
+    ] = None,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            help="A metric's name, or module:name for one of your own; can be repeated.",
+            show_default="all that can be computed",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting of a metric, as in dci.importance=forest; can be repeated."),
+    ] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Number of images to score a run with.", show_default="10000")
+    ] = None,
+    test_samples: Annotated[
+        int | None, typer.Option(help="Number of further images to test with.", show_default="5000")
+    ] = None,
+    discrete: Annotated[
+        bool, typer.Option("--discrete", help="With --codes: every latent takes one of a few values.")
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Maximum number of threads.", show_default="one per core")
+    ] = None,
+    seed: Seed = 0,
+    store: Store = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Score runs, or codes against factors.
+
+    Without --metric, all metrics that apply are computed, and the others are listed with the reason. The scores of a
+    run are stored with it and are not measured again with the same settings. With --json, only scores are printed:
+    a metric that was not computed has no entry.
+    """
+    if workers is not None and workers > (cores := os.cpu_count() or 1):
+        raise InputError(f"workers must be at most the number of cores of this machine, {cores}, got {workers}.")
+    if bool(runs) == (codes is not None):
+        raise InputError("give either runs, or --codes FILE (and --factors FILE).")
+    if runs and (factors is not None or discrete):
+        raise InputError("--factors and --discrete can be used with --codes only: a run knows its data and latent.")
+    common: dict[str, Any] = {"metrics": metrics or "all", "settings": _by_metric(settings), "seed": seed}
+    if codes is not None:
+        if samples is not None or test_samples is not None:
+            raise InputError("--samples and --test-samples can be used with runs only: all rows of --codes are used.")
+        _score_codes(codes, factors, as_json, {**common, "discrete": discrete, "workers": workers})
+        return
+    sizes = {"samples": samples, "test_samples": test_samples}
+    common |= {name: value for name, value in sizes.items() if value is not None}
+    _score_runs(runs or [], store, as_json, {**common, "workers": workers})
+
+
+def print_scores(scores: Scores) -> None:
+    """Print every score with its range and direction, and then which metrics were left out and why."""
+    known = {row["name"]: row for row in listing("metrics")}
+    table = Table("metric", "score", "better", "range", box=None, pad_edge=False)
+    for name, value in scores.table.items():
+        metric, _, part = name.rpartition(".")
+        row = known.get(name) or known.get(metric) or {"better": "", "range": "", "ranges": {}}
+        table.add_row(name, f"{value:.4f}", row["better"], row["ranges"].get(part, row["range"]))
+    console.print(table)
+    _print_left_out({"": scores})
+
+
+def _score_codes(codes: Path, factors: Path | None, as_json: bool, arguments: dict[str, Any]) -> None:
+    from unweave.data.tables import read_matrix
+    from unweave.metrics import score_codes
+
+    labels = None if factors is None else read_matrix(factors)
+    scores = score_codes(read_matrix(codes), labels, **arguments)
+    if as_json:
+        console.print(scores.table_to_json(), soft_wrap=True, highlight=False)
+    else:
+        print_scores(scores)
+
+
+def _score_runs(names: list[str], store: str | None, as_json: bool, arguments: dict[str, Any]) -> None:
+    from unweave.training import open_run
+    from unweave.training import score as score_run
+    from unweave.training.store import existing_store, find_run
+
+    folders = list(dict.fromkeys(find_run(name, existing_store(store)) for name in names))
+    scored = {folder.name: score_run(open_run(folder), **arguments) for folder in folders}
+    if as_json:
+        print_json({name: json.loads(scores.table_to_json()) for name, scores in scored.items()})
+    elif len(scored) == 1:
+        print_scores(next(iter(scored.values())))
+    else:
+        rows = list(dict.fromkeys(row for scores in scored.values() for row in scores.table))
+        table = Table("metric", *(name[:8] for name in scored), box=None, pad_edge=False)
+        for row in rows:
+            values = [scores.table.get(row) for scores in scored.values()]
+            table.add_row(row, *("" if value is None else f"{value:.4f}" for value in values))
+        console.print(table)
+        _print_left_out(scored)
+
+
+def _print_left_out(scored: Mapping[str, Scores]) -> None:
+    """Print which metrics were not computed and why; runs are named where this is not the same for all."""
+    runs: dict[tuple[str, str], list[str]] = {}  # by metric and reason
+    for run, scores in scored.items():
+        for metric, reason in scores.left_out.items():
+            runs.setdefault((metric, reason), []).append(run[:8])
+    lines: dict[tuple[str, str], list[str]] = {}  # metrics by reason and runs
+    for (metric, reason), names in runs.items():
+        where = "" if len(names) == len(scored) else f" ({', '.join(names)})"
+        lines.setdefault((reason, where), []).append(metric)
+    if lines:
+        console.print("\nnot computed:")
+    for (reason, where), metrics in lines.items():
+        console.print(f"  {', '.join(metrics)}: {reason}{where}", soft_wrap=True, highlight=False)
+
+
+def _by_metric(settings: list[str] | None) -> dict[str, dict[str, Any]]:
+    """Group settings such as ``dci.importance`` by their metric."""
+    grouped: dict[str, dict[str, Any]] = {}
+    for key, value in parse(settings).items():
+        metric, _, name = key.rpartition(".")
+        if not metric:
+            raise InputError(f"--set takes METRIC.SETTING=VALUE, as in mig.bins=5, got {key!r}.")
+        grouped.setdefault(metric, {})[name] = value
+    return grouped

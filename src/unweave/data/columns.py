@@ -1,0 +1,104 @@
+"""One column of factors: numbers, or words that name categories. Nothing becomes a category by accident."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.errors import InputError
+
+EXACT = 2**53  # integers beyond this are not exact as floats
+
+
+def parse_column(name: str, column: NDArray[Any], *, mixed: bool = False) -> NDArray[Any]:
+    """Return a column as integers or floats if every entry is a number, else as words.
+
+    Integers that do not fit into 64 bits stay Python integers. A column with missing entries, or with both numbers and
+    words, is refused; with ``mixed``, the latter is read as words.
+    """
+    if column.dtype.kind == "O":
+        missing = next((row for row, entry in enumerate(column) if _is_missing(entry)), None)
+        if missing is not None:
+            raise InputError(f"factor {name} has no value in row {missing + 1}: fill it in, or leave the image out.")
+    if column.dtype.kind in "OUS":
+        words = _as_words(name, column)
+        if (words == "").any():
+            raise InputError(f"factor {name} has empty entries.")
+        column = _numbers(name, words, mixed)
+    if column.dtype.kind not in "iufUbO":
+        raise InputError(f"factor {name} must be numbers or words, got {column.dtype}.")
+    if column.dtype.kind == "f":
+        if not np.isfinite(column).all():
+            raise InputError(f"factor {name} has NaN or infinite entries.")
+        if (np.abs(column) > EXACT).any() and not (column % 1 != 0).any():
+            raise InputError(
+                f"factor {name} has integers beyond 2^53 stored as floats, which cannot tell them apart: store them as "
+                "integers or as strings."
+            )
+    return column
+
+
+def as_floats(name: str, column: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a column of numbers as float64; refuse integers that this would change."""
+    if column.dtype.kind in "iuO" and any(abs(int(value)) > EXACT for value in (column.min(), column.max())):
+        raise InputError(
+            f"factor {name} has integers beyond 2^53, which are not exact beside a continuous factor: "
+            "number its values from 0."
+        )
+    return column.astype(np.float64)
+
+
+def is_number(word: str) -> bool:
+    """Whether a word of a text file is a number."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _as_words(name: str, column: NDArray[Any]) -> NDArray[np.str_]:
+    try:
+        if column.dtype.kind == "S":
+            return np.char.decode(column, "utf-8")
+        return column.astype(str)
+    except UnicodeDecodeError as error:
+        raise InputError(f"factor {name} has bytes that are not text in UTF-8.") from error
+
+
+def _numbers(name: str, words: NDArray[np.str_], mixed: bool) -> NDArray[Any]:
+    """Return words as numbers if all of them are, unchanged if none is."""
+    for numbers in (_integers, _python_integers, _floats):
+        try:
+            return numbers(words)
+        except (ValueError, OverflowError):
+            continue
+    numeric = [is_number(word) for word in words]
+    if any(numeric) and not mixed:
+        row = numeric.index(False)
+        raise InputError(
+            f"factor {name} has numbers and words: row {row + 1} is {str(words[row])!r}. Correct the entry, or make it "
+            f'a category with kinds={{"{name}": "categorical"}}.'
+        )
+    return words
+
+
+def _integers(words: NDArray[np.str_]) -> NDArray[np.int64]:
+    return words.astype(np.int64)
+
+
+def _floats(words: NDArray[np.str_]) -> NDArray[np.float64]:
+    return words.astype(np.float64)
+
+
+def _python_integers(words: NDArray[np.str_]) -> NDArray[np.object_]:
+    return np.array([int(word) for word in words], dtype=object)
+
+
+def _is_missing(entry: object) -> bool:
+    """Whether an entry is None, NaN, or pandas' NA or NaT."""
+    is_nan = isinstance(entry, float) and math.isnan(entry)
+    return entry is None or is_nan or type(entry).__name__ in ("NAType", "NaTType")

@@ -1,0 +1,61 @@
+"""Titles of figures: what was trained on what, with the settings that differ from the recipe's defaults."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from unweave.nets import net_settings_of
+from unweave.recipes import RECIPES, Recipe, compose, parameters_of
+from unweave.training import Run
+
+SHOWN = 3  # settings; "…" stands for the others
+FIELDS = ("start", "likelihood", "standardised")
+
+
+def title_of(run: Run, about: str = "", *, factors: int | None = None) -> str:
+    """Return a title such as "beta_vae (kl 2, lr 0.001, width 0.5) on dsprites, seed 3, 20,000 steps: latents by KL".
+
+    In parentheses are up to three settings that differ from the recipe's defaults, then "…" if there are more: weights
+    of terms, the number of latents, the learning rate, the batch size, the net and its settings, the initial weights,
+    the likelihood and standardisation. For a recipe of the user's own, whose defaults are not stored with the run, they
+    are the weights of all terms but the reconstruction. ``factors`` is the number of factors of the data, for recipes
+    with two latents per factor.
+    """
+    c = run.configuration
+    base = re.split(r"[+-]", c.recipe)[0]  # without the parts that were added or removed
+    weights = {weighted.name: weighted.weight for weighted in c.terms}
+    if base in RECIPES:
+        changed = _differences(c, weights, base, factors)
+    else:
+        changed = {name: weight for name, weight in weights.items() if name != "reconstruction"}
+    texts = [_text(name, value) for name, value in changed.items()]
+    shown = texts[:SHOWN] + (["…"] if len(texts) > SHOWN else [])
+    settings = f" ({', '.join(shown)})" if shown else ""
+    steps = "" if c.linear else f", {run.step:,} steps"
+    return f"{c.recipe}{settings} on {c.data.label}, seed {c.seed}{steps}" + (f": {about}" if about else "")
+
+
+def _differences(recipe: Recipe, weights: dict[str, float], base: str, factors: int | None) -> dict[str, Any]:
+    """Return the settings of a recipe that differ from those of the named recipe ``base``."""
+    default = compose(base, {}, factors=factors)
+    usual: dict[str, Any] = {weighted.name: weighted.weight for weighted in default.terms}
+    actual: dict[str, Any] = dict(weights)
+    if factors is not None or parameters_of(base).get("latents") is not None:  # otherwise the default is not known
+        usual["latents"], actual["latents"] = default.latent.size, recipe.latent.size
+    usual["lr"], actual["lr"] = default.optimiser.lr, recipe.optimiser.lr
+    usual["batch"], actual["batch"] = default.batch, recipe.batch
+    usual["net"], actual["net"] = default.net.name, recipe.net.name
+    same_net = default.net.name == recipe.net.name
+    usual |= default.net.settings if same_net else net_settings_of(recipe.net.name)
+    actual |= recipe.net.settings
+    usual |= {field: getattr(default, field) for field in FIELDS}
+    actual |= {field: getattr(recipe, field) for field in FIELDS}
+    return {name: value for name, value in actual.items() if name not in usual or usual[name] != value}
+
+
+def _text(name: str, value: Any) -> str:
+    name = name.rpartition(":")[2]  # of module:name
+    if isinstance(value, bool):
+        return name if value else f"no {name}"
+    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"

@@ -1,0 +1,125 @@
+"""What a recipe is: a latent, a list of weighted terms, a net, and the settings of its training."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from unweave.errors import InputError
+from unweave.latents import LATENTS, Codebook, Latent
+from unweave.model import Likelihood
+from unweave.nets import NetSettings, Start
+from unweave.schedules import Schedule
+from unweave.settings import Settings, choice, name_in
+from unweave.terms import TERMS, AdaptiveGrouping, Term
+
+
+class Weighted(Settings):
+    """A term with its weight and the schedule of the weight."""
+
+    title: ClassVar[str] = "a weighted term"
+    term: Annotated[Term, *choice("term", TERMS)]
+    weight: float = Field(default=1.0, ge=0)
+    schedule: Schedule = Schedule()
+
+    @property
+    def name(self) -> str:
+        """The name of the term: its key in TERMS, or ``module:name``."""
+        return name_in(TERMS, type(self.term))
+
+
+class Optimiser(Settings):
+    """Adam or AdamW.
+
+    Weight decay applies to weight matrices and kernels only, not to biases, constants and codebooks. ``clip`` limits
+    the absolute value of each entry of the gradient, for all parameters or only for those with weight decay (as in the
+    code of QLAE). ``schedule`` changes the learning rate, from its ``start`` to ``lr``.
+    """
+
+    title: ClassVar[str] = "the optimiser"
+    name: Literal["adam", "adamw"] = "adam"
+    lr: float = Field(default=1e-4, gt=0)
+    beta1: float = Field(default=0.9, ge=0, lt=1)
+    beta2: float = Field(default=0.999, ge=0, lt=1)
+    eps: float = Field(default=1e-8, gt=0)
+    weight_decay: float = Field(default=0.0, ge=0)
+    clip: float | None = Field(default=None, gt=0)
+    clipped: Literal["all", "decayed"] = "all"
+    schedule: Schedule = Schedule()
+
+
+class Recipe(Settings):
+    """What is trained and how, independent of the data and the seed."""
+
+    title: ClassVar[str] = "the recipe"
+    recipe: str  # a label: it does not change what is learned
+    latent: Annotated[Latent, *choice("latent", LATENTS)]
+    terms: tuple[Weighted, ...]
+    net: NetSettings = NetSettings(name="conv64")
+    likelihood: Likelihood = "bernoulli"
+    standardised: bool = False  # train on images with mean 0 and standard deviation 1 in each channel
+    start: Start = "balanced"  # initial weights
+    grouping: AdaptiveGrouping | None = None  # of pairs of images
+    changed: int | tuple[int, int] | None = None  # factors that differ within a pair; None: 1 to K - 1
+    linear: Literal["pca", "ica"] | None = None  # fitted in closed form instead of by steps
+    optimiser: Optimiser = Optimiser()
+    batch: int = Field(default=64, ge=2, le=1_000_000)
+    steps: int = Field(default=300_000, ge=1)
+
+    def check(self) -> None:
+        """Raise an InputError for parts that cannot be combined, with the reason."""
+        if self.linear is not None:
+            self._check_linear()
+            return
+        names = [weighted.name for weighted in self.terms]
+        for name in names:
+            if names.count(name) > 1:
+                raise InputError(f"the term {name} is listed twice: list it once, with one weight.")
+        for weighted in self.terms:
+            if reason := weighted.term.refusal(self.latent):
+                kind = name_in(LATENTS, type(self.latent))
+                raise InputError(f"the term {weighted.name} cannot be combined with the latent {kind}: {reason}.")
+            _check_schedule(f"the term {weighted.name}", weighted.schedule, self.steps)
+        _check_schedule("the learning rate", self.optimiser.schedule, self.steps)
+        if self.grouping is not None and not self.latent.has_posterior:
+            raise InputError("adaptive grouping averages the posteriors of pairs: it needs the gaussian latent.")
+        if self.grouping is None and self.changed is not None:
+            raise InputError("changed has no effect without pairs: only recipes with adaptive grouping use pairs.")
+        if isinstance(self.latent, Codebook) and "quantisation" not in names:
+            raise InputError("the codebook latent learns its values through the term quantisation: add it, or use fsq.")
+        if not any("reconstruction" in weighted.name and weighted.weight > 0 for weighted in self.terms):
+            raise InputError("no term reconstructs the images: add the term reconstruction.")
+        if self.standardised and self.likelihood == "bernoulli":
+            raise InputError(
+                "standardised images are not in [0, 1] and have no Bernoulli likelihood: set likelihood=gaussian."
+            )
+        if self.start == "jl1" and not self.latent.has_posterior:
+            raise InputError("start=jl1 sets the bias of the log-variance: it needs the gaussian latent.")
+
+    def needs_total(self) -> str | None:
+        """Return what depends on the total number of steps, so that longer training is a different run; or None."""
+        for weighted in self.terms:
+            if weighted.schedule.is_relative or weighted.term.needs_total():
+                return f"the schedule of the term {weighted.name}"
+        return "the schedule of the learning rate" if self.optimiser.schedule.is_relative else None
+
+    def _check_linear(self) -> None:
+        assert self.linear is not None
+        default = linear_recipe(self.linear, self.latent.size)
+        for key in Recipe.model_fields:
+            if key != "recipe" and getattr(self, key) != getattr(default, key):
+                raise InputError(f"{self.linear} is fitted in closed form: {key} cannot be changed.")
+
+
+def linear_recipe(kind: Literal["pca", "ica"], latents: int) -> Recipe:
+    """Return the recipe of principal or independent components."""
+    from unweave.latents import Deterministic
+
+    fixed: dict[str, Any] = {"likelihood": "gaussian", "linear": kind, "steps": 1, "net": NetSettings(name="linear")}
+    return Recipe(recipe=kind, latent=Deterministic(size=latents), terms=(), **fixed)
+
+
+def _check_schedule(what: str, schedule: Schedule, steps: int) -> None:
+    if schedule.kind != "constant" and schedule.begin(steps) >= steps:
+        raise InputError(f"{what}: its schedule begins at step {schedule.begin(steps):g} of {steps:,}, after the end.")

@@ -1,0 +1,168 @@
+"""The specification of a study: a page of TOML, checked as a whole before anything is trained."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from unweave.errors import InputError, Unavailable, unknown
+from unweave.settings import Settings
+
+NAME = re.compile(r"[\w.-]+")
+AXES = ("recipe", "data")  # what every run has; everything else is a setting
+STRENGTH = "strength"  # of a grid: the setting that regularises, which analyses compare methods by
+
+
+class Scoring(Settings):
+    """How every run is scored."""
+
+    title: ClassVar[str] = "[score]"
+    samples: int = Field(default=10_000, ge=2)
+    test_samples: int = Field(default=5_000, ge=1)
+    seed: int = Field(default=0, ge=0)
+    settings: dict[str, dict[str, Any]] = Field(default_factory=dict)  # of metrics, by their names
+
+
+class Selection(Settings):
+    """A second stage: in each group choose the settings with the best score, and train fresh seeds of them."""
+
+    title: ClassVar[str] = "[select]"
+    by: str  # a score, as in infomec.modularity
+    per: tuple[str, ...] = ("data", "recipe")  # one choice for each combination of these
+    best: str = Field(default="highest", pattern="^(highest|lowest)$")
+    over_seeds: str = Field(default="mean", pattern="^(mean|median)$")
+    seeds: tuple[int, ...]  # of the second stage
+
+
+class Spec(Settings):
+    """A study: the union of its grids, the settings that all runs share, and how runs are scored."""
+
+    title: ClassVar[str] = "the study"
+    name: str
+    metrics: tuple[str, ...] = ()
+    score: Scoring = Scoring()
+    fixed: dict[str, Any] = Field(default_factory=dict)
+    grid: tuple[dict[str, Any], ...]
+    select: Selection | None = None
+
+    def points(self) -> Iterator[dict[str, Any]]:
+        """Yield the settings of every run: the product of the axes of each grid, one grid after the other."""
+        for number, grid in enumerate(self.grid, 1):
+            yield from _product({**self.fixed, **grid}, f"grid {number}")
+
+
+def read_spec(path: str | Path) -> Spec:
+    """Read a specification from a TOML file; errors name the line."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Unavailable(f"cannot read the study {path}: {getattr(error, 'strerror', None) or error}.") from error
+    try:
+        return parse_spec(text)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def parse_spec(text: str) -> Spec:
+    """Return the specification in a TOML text."""
+    try:
+        fields = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"this is not TOML: {error}.") from error
+    for key in fields:
+        if key not in Spec.model_fields:
+            raise _at(text, key, unknown("key of a study", key, Spec.model_fields))
+    grids = fields.get("grid")
+    if not isinstance(grids, list) or not grids:
+        raise InputError("a study needs at least one [[grid]].")
+    if not isinstance(fields.get("name"), str) or not NAME.fullmatch(fields["name"]):
+        raise _at(text, "name", InputError("name must be a word of letters, digits, dots and dashes."))
+    fields["metrics"] = tuple(fields.get("metrics", ()))
+    try:
+        spec = Spec(**fields)
+    except InputError as error:
+        raise _at(text, _named_key(str(error), text), error) from None
+    _check_axes(spec, text)
+    return spec
+
+
+def line_of(text: str, key: str, section: int = 0) -> int | None:
+    """Return the line of a key: its first one in the text, or in the nth [[grid]] if a section is given."""
+    current = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        current += line.strip().startswith("[[grid]]")
+        if re.match(rf"""\s*(\[+\s*)?["']?{re.escape(key)}["']?\s*(=|\])""", line) and section in (0, current):
+            return number
+    return None
+
+
+def with_line(text: str, key: str, section: int, error: InputError) -> InputError:
+    """Return an error with the line of the key that it is about."""
+    line = line_of(text, key, section) or line_of(text, key)
+    return InputError(f"line {line}: {error}") if line else error
+
+
+def _check_axes(spec: Spec, text: str) -> None:
+    for number, grid in enumerate(spec.grid, 1):
+        merged = {**spec.fixed, **grid}
+        varied = {key for zipped in _zips(merged, f"grid {number}") for key in zipped}
+        for axis in AXES:
+            if axis not in merged and axis not in varied:
+                raise with_line(text, "grid", number, InputError(f"grid {number} has no {axis}."))
+        for key in varied & merged.keys():
+            raise with_line(text, key, number, InputError(f"grid {number}: {key} is given twice, once in a zip."))
+        if "seed" in merged and "seeds" in merged:
+            raise with_line(text, "seeds", number, InputError(f"grid {number}: give seed or seeds, not both."))
+        for key, value in merged.items():
+            if isinstance(value, list) and not value:
+                raise with_line(text, key, number, InputError(f"grid {number}: {key} has no values."))
+
+
+def _product(grid: Mapping[str, Any], title: str) -> Iterator[dict[str, Any]]:
+    axes: list[list[dict[str, Any]]] = []
+    for zipped in _zips(grid, title):
+        axes.append([dict(zip(zipped, values, strict=True)) for values in zip(*zipped.values(), strict=True)])
+    for key, value in grid.items():
+        if key == "zip":
+            continue
+        if key == "seeds":
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InputError(f"{title}: seeds must be a number of seeds, got {value!r}.")
+            key, value = "seed", list(range(value))
+        axes.append([{key: single} for single in (value if isinstance(value, list) else [value])])
+    for combination in itertools.product(*axes):
+        point = {key: value for part in combination for key, value in part.items()}
+        if STRENGTH in point:
+            if point[STRENGTH] not in point:
+                raise InputError(
+                    f"{title}: strength must be the name of a setting of the grid, got {point[STRENGTH]!r}."
+                )
+            point[STRENGTH] = point[point[STRENGTH]]
+        yield point
+
+
+def _zips(grid: Mapping[str, Any], title: str) -> list[dict[str, Sequence[Any]]]:
+    """Return the groups of values that go together, each with lists of one length."""
+    zips = grid.get("zip", [])
+    zips = [zips] if isinstance(zips, dict) else zips
+    for zipped in zips:
+        lengths = {len(values) if isinstance(values, list) else None for values in zipped.values()}
+        if not isinstance(zipped, dict) or len(lengths) != 1 or None in lengths or 0 in lengths:
+            raise InputError(f"{title}: zip needs lists of one length, got {zipped!r}.")
+    return list(zips)
+
+
+def _named_key(message: str, text: str) -> str:
+    words = re.findall(r"[\w.]+", message)
+    return next((word.rpartition(".")[2] for word in words if line_of(text, word.rpartition(".")[2])), "")
+
+
+def _at(text: str, key: str, error: InputError) -> InputError:
+    return with_line(text, key, 0, error) if key else error

@@ -1,0 +1,130 @@
+"""A worker: trains and scores one run after another, in a process that stays alive."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from unweave.data import DataIdentity, FactorData, open_data
+from unweave.errors import InputError
+from unweave.metrics.choosing import Material, find_metrics
+from unweave.progress import set_level
+from unweave.study.spec import Scoring
+from unweave.training import Configuration, Execution, Run, fit, score
+from unweave.training.configuration import write_configuration
+from unweave.training.store import State, locked, read_state, versions, write_state
+
+Outcome = Literal["finished", "failed", "busy"]
+CACHED = 4  # data sets that a worker keeps open
+POLL = 1.0  # seconds between two looks at the parent process
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is asked to do: train a configuration and score it."""
+
+    fields: dict[str, Any]  # of the configuration, as JSON
+    store: str
+    metrics: tuple[str, ...]
+    scoring: dict[str, Any]
+    execution: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a worker says of a task."""
+
+    run: str
+    outcome: Outcome
+    seconds: float
+    error: str = ""
+
+
+class Worker:
+    """Carries out tasks; data sets stay open between them."""
+
+    def __init__(self) -> None:
+        self._data: dict[DataIdentity, FactorData] = {}
+
+    def carry_out(self, task: Task) -> Report:
+        """Train and score one run; every outcome is recorded in the store."""
+        began = time.monotonic()
+        configuration = Configuration(**task.fields)
+        folder = Path(task.store) / configuration.name
+        try:
+            data = self._open(configuration.data)
+            run = fit(configuration, Execution(**task.execution), data, Path(task.store))
+            if names := applicable(task.metrics, run, data):
+                score(run, data, metrics=names, workers=1, **Scoring(**task.scoring).model_dump())
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            if isinstance(error, InputError) and "being trained by another process" in str(error):
+                return Report(configuration.name, "busy", time.monotonic() - began)
+            record_failure(folder, configuration, error)
+            return Report(configuration.name, "failed", time.monotonic() - began, f"{type(error).__name__}: {error}")
+        return Report(configuration.name, "finished", time.monotonic() - began)
+
+    def _open(self, identity: DataIdentity) -> FactorData:
+        if identity not in self._data:
+            while len(self._data) >= CACHED:
+                self._data.pop(next(iter(self._data)))
+            self._data[identity] = open_data(identity)
+        return self._data[identity]
+
+
+def applicable(metrics: Sequence[str], run: Run, data: FactorData) -> list[str]:
+    """Return the metrics of a study that can be computed for a run; an autoencoder has no ELBO, for example."""
+    there = Material.of_data(data, run.offers)
+    return [metric.name for metric in find_metrics(metrics) if there.why_not(metric) is None] if metrics else []
+
+
+def record_failure(folder: Path, configuration: Configuration, error: BaseException) -> None:
+    """Record a failure in the folder of a run, unless training has recorded it already."""
+    text = "".join(traceback.format_exception(error))
+    with locked(folder):
+        state = read_state(folder)
+        if state is None:
+            write_configuration(folder, configuration)
+            write_state(folder, State("failed", 0, versions(), error=f"{error}", traceback=text))
+        elif state.status == "finished":  # trained, but not scored
+            (folder / "scoring-error.txt").write_text(text, encoding="utf-8")
+
+
+def work(connection: Any, environment: Mapping[str, str]) -> None:
+    """Run in a worker process: take tasks from the launcher until it closes the connection or dies."""
+    os.environ.update(environment)
+    import torch
+
+    torch.set_num_threads(1)
+    set_level("quiet")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the launcher, which ends its workers by SIGTERM
+    stop_with_parent()
+    worker = Worker()
+    while True:
+        try:
+            task = connection.recv()
+        except (EOFError, OSError):
+            return
+        if task is None:
+            return
+        connection.send(worker.carry_out(task))
+
+
+def stop_with_parent() -> None:
+    """End this process as SIGTERM would, with a checkpoint, if the launcher dies."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(POLL)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="watch the launcher", daemon=True).start()

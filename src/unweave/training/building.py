@@ -1,0 +1,77 @@
+"""Build the model of a configuration, and set the constants that it takes from the data."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from unweave.data import DataIdentity, FactorData
+from unweave.data.distances import ChannelStatistics, channel_statistics
+from unweave.errors import Unavailable
+from unweave.model import Model
+from unweave.nets import build_net
+from unweave.training.configuration import Configuration
+from unweave.training.streams import seeded, stream
+
+IMAGES = 512  # images that the mean image is computed from
+DARKEST = 1e-3  # channel means are clamped to this distance from 0 and 1, where the logit is infinite
+
+
+def build_model(configuration: Configuration) -> Model:
+    """Return the model of a configuration with its initial weights; tensors are channels-last, which is faster."""
+    latent = configuration.latent
+    with seeded(configuration.seed, "weights"):
+        net = build_net(
+            configuration.net, configuration.data.shape, latent.outputs, latent.size, start=configuration.start
+        )
+        model = Model(
+            net.encoder,
+            net.decoder,
+            latent,
+            configuration.likelihood,
+            channels=configuration.data.shape[0],
+            offset=configuration.start == "balanced" and configuration.linear is None,
+            standardised=configuration.standardised,
+        )
+    return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
+
+
+def with_weights(configuration: Configuration, tensors: dict[str, Tensor]) -> Model:
+    """Return the model of a configuration with saved weights."""
+    model = build_model(configuration)
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise Unavailable(f"the weights do not fit the net {configuration.net.name}: {error}") from error
+    return model
+
+
+@torch.no_grad()
+def fit_to_data(model: Model, configuration: Configuration, data: FactorData) -> None:
+    """Set the constants that a model takes from the data: those that standardise images, and the mean image.
+
+    With ``start=balanced`` the decoder's outputs start at the mean of each channel. On mostly black images, a decoder
+    that starts with grey ones pushes all codes in the same direction at first; quantised latents that saturate then
+    never recover.
+    """
+    if configuration.standardised:
+        assert model.mean is not None
+        assert model.std is not None
+        statistics = _statistics_of(data)
+        model.mean.copy_(statistics.mean[:, None, None])
+        model.std.copy_(statistics.std[:, None, None].clamp_min(DARKEST))
+    if model.offset is not None:
+        images = data.sample(IMAGES, stream(configuration.seed, "start")).images
+        mean = images.float().mean((0, 2, 3))[:, None, None] / 255  # (C, 1, 1)
+        bernoulli = configuration.likelihood == "bernoulli"
+        model.offset.copy_(mean.clamp(DARKEST, 1 - DARKEST).logit() if bernoulli else model.standardise(mean))
+
+
+def _statistics_of(data: FactorData) -> ChannelStatistics:
+    """Return mean and standard deviation of each channel, computed once per process and data set."""
+    if data.identity not in _STATISTICS:
+        _STATISTICS[data.identity] = channel_statistics(data, stream(0, "standardise"))
+    return _STATISTICS[data.identity]
+
+
+_STATISTICS: dict[DataIdentity, ChannelStatistics] = {}

@@ -1,0 +1,52 @@
+"""What is measured when a run ends: statistics of each latent, and the quality of reconstructions."""
+
+from __future__ import annotations
+
+import torch
+
+from unweave.data import FactorData
+from unweave.latents import Summary
+from unweave.metrics import psnr
+from unweave.model import Model
+from unweave.terms.gaussians import kl_to_prior
+from unweave.training.configuration import Configuration
+from unweave.training.representation import BATCH
+from unweave.training.streams import stream
+
+SUMMARISED = 2048  # images that a summary is computed from
+MEASURED = 512  # images that the PSNR is computed from
+PERFECT = 200.0  # dB, for a reconstruction without error
+
+
+@torch.no_grad()
+def summarise(model: Model, configuration: Configuration, data: FactorData) -> Summary:
+    """Return statistics of each latent over a sample of the data."""
+    images = data.sample(SUMMARISED, stream(configuration.seed, "summary")).images
+    device = next(model.parameters()).device
+    codes = [model.code(part.to(device).float() / 255) for part in images.split(BATCH)]
+    code = torch.cat([c.representation for c in codes]).cpu()
+    kl = usage = None
+    if codes[0].logvar is not None:
+        logvar = torch.cat([c.logvar for c in codes if c.logvar is not None]).cpu()
+        kl = kl_to_prior(code, logvar).mean(0).tolist()
+    if (values := model.values) is not None:
+        nearest = (code[:, :, None] - values.cpu()).abs().argmin(-1)  # (B, D), among the sorted values
+        counts = torch.stack([row.bincount(minlength=values.shape[1]) for row in nearest.T]).double()
+        usage = (counts / len(code)).tolist()
+    return Summary(code.mean(0).tolist(), code.std(0).tolist(), kl, usage)
+
+
+def measure_baseline(configuration: Configuration, data: FactorData) -> float:
+    """Return the mean PSNR of the mean image in place of every reconstruction, in dB."""
+    images = data.sample(MEASURED, stream(configuration.seed, "psnr")).images
+    mean = images.float().mean(0, keepdim=True) / 255
+    return min(psnr(images, mean.expand(images.shape)).score, PERFECT)
+
+
+@torch.no_grad()
+def measure_psnr(model: Model, configuration: Configuration, data: FactorData) -> float:
+    """Return the mean PSNR of the reconstructions of a sample of the data, in dB."""
+    images = data.sample(MEASURED, stream(configuration.seed, "psnr")).images
+    device = next(model.parameters()).device
+    again = [model.decode(model.code(part.to(device).float() / 255).representation) for part in images.split(BATCH)]
+    return min(psnr(images, torch.cat(again).cpu().clamp(0, 1)).score, PERFECT)

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import unweave
+from tests.cli.running import run
+from tests.training.small import trained
+from unweave.metrics import Scores
+from unweave.metrics.scores import Value
+
+SMALL = ["--metric", "mig", "--metric", "psnr", "--samples", "60", "--test-samples", "30"]
+
+
+def test_runs_are_scored_by_name_and_keep_their_scores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = unweave.load("xysquares", size=16)
+    first, second = (trained(tmp_path / "runs", "ae", data=data, steps=1, seed=seed) for seed in (0, 1))
+    assert run(monkeypatch, "score", first.name[:8], *SMALL, "--json") == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores == {first.name: first.scores.table}
+    assert set(scores[first.name]) == {"mig", "psnr"}
+    assert run(monkeypatch, "score", first.name[:8], f"./runs/{second.name}", *SMALL) == 0
+    shown = capsys.readouterr().out
+    assert first.name[:8] in shown
+    assert f"{first.scores['mig'].score:.4f}" in shown
+    assert f"{second.scores['mig'].score:.4f}" in shown
+    settings = ["--metric", "mig", "--set", "mig.bins=5", "--samples", "60"]
+    assert run(monkeypatch, "score", first.name[:8], *settings) == 0
+    assert len(first.scores.entries) == 3
+
+
+def test_several_runs_list_what_was_not_computed_and_name_runs_that_differ(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = {"mig": Value(0.5)}
+    scored = {
+        "1111111122222222": Scores(table, {"udr": "needs several runs", "elbo": "no posterior"}),
+        "3333333344444444": Scores(table, {"udr": "needs several runs"}),
+    }
+    monkeypatch.setattr("unweave.training.store.existing_store", lambda store: Path("runs"))
+    monkeypatch.setattr("unweave.training.store.find_run", lambda name, store: store / name)
+    monkeypatch.setattr("unweave.training.open_run", lambda folder: folder.name)
+    monkeypatch.setattr("unweave.training.score", lambda run, **_: scored[run])
+    assert run(monkeypatch, "score", *scored) == 0
+    printed, _, left_out = capsys.readouterr().out.partition("not computed:\n")
+    assert printed.split() == ["metric", "11111111", "33333333", "mig", "0.5000", "0.5000"]
+    assert left_out == "  udr: needs several runs\n  elbo: no posterior (11111111)\n"
+    assert run(monkeypatch, "score", *scored, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {name: {"mig": 0.5} for name in scored}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "give either runs, or --codes FILE"),
+        (["abc", "--codes", "codes.npy"], "give either runs, or --codes FILE"),
+        (["abc", "--discrete"], "--factors and --discrete can be used with --codes only"),
+        (["--codes", "codes.npy", "--samples", "3"], "--samples and --test-samples can be used with runs only"),
+        (["abc", "--set", "bins=5"], "--set takes METRIC.SETTING=VALUE"),
+        (["abc", "--workers", "99999"], "workers must be at most the number of cores of this machine, "),
+        (["abc"], "there is no run 'abc' in the store"),
+    ],
+)
+def test_wrong_words_are_a_sentence(
+    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "score", *words) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from tests.training.small import trained
+from unweave import Run
+from unweave.data import identity_of
+from unweave.figures.titles import title_of
+from unweave.latents import Gaussian
+from unweave.recipes import Recipe, term
+from unweave.recipes.composing import Source
+from unweave.terms import KL, Reconstruction
+from unweave.training import configure
+
+
+def configured(recipe: Source, **settings: Any) -> Run:
+    """Return what a title reads of a run, without training it."""
+    configuration, _ = configure(recipe, identity_of("xysquares"), settings)  # six factors
+    return cast("Run", SimpleNamespace(configuration=configuration, step=20_000))
+
+
+@pytest.mark.parametrize(
+    ("recipe", "settings", "shown"),
+    [
+        ("beta_vae", {}, "beta_vae"),
+        ("beta_vae", {"beta": 2.0, "lr": 1e-3, "net.width": 0.5}, "beta_vae (kl 2, lr 0.001, width 0.5)"),
+        (
+            "beta_vae",
+            {"beta": 2.0, "lr": 1e-3, "net.width": 0.5, "batch": 8},
+            "beta_vae (kl 2, lr 0.001, batch 8, …)",
+        ),
+        ("beta_vae", {"latents": 4, "batch": 8, "start": "jl1"}, "beta_vae (latents 4, batch 8, start jl1)"),
+        ("beta_vae", {"net": "mlp", "net.activation": "tanh"}, "beta_vae (net mlp, activation tanh)"),
+        (
+            "beta_vae",
+            {"likelihood": "gaussian", "standardised": True},
+            "beta_vae (likelihood gaussian, standardised)",
+        ),
+        ("beta_vae", {"terms": {"jacobian_l1": 0.1}}, "beta_vae+jacobian_l1 (jacobian_l1 0.1)"),  # and no "kl 4"
+        ("beta_vae", {"terms": {"kl": 0}}, "beta_vae-kl"),
+        ("ae", {"latent": "fsq", "reconstruction.weight": 2.0}, "ae+fsq (reconstruction 2)"),
+        ("qlae", {}, "qlae"),  # with two latents per factor
+        ("qlae", {"latents": 10}, "qlae (latents 10)"),
+        ("pca", {"latents": 3}, "pca (latents 3)"),
+    ],
+)
+def test_a_title_has_the_settings_that_differ_from_the_recipes(
+    recipe: str, settings: dict[str, Any], shown: str
+) -> None:
+    steps = "" if recipe == "pca" else ", 20,000 steps"
+    assert title_of(configured(recipe, **settings, seed=3), factors=6) == f"{shown} on xysquares, seed 3{steps}"
+
+
+def test_the_number_of_latents_is_left_out_where_its_default_is_unknown() -> None:
+    assert title_of(configured("qlae", latents=10)) == "qlae on xysquares, seed 0, 20,000 steps"
+
+
+def test_a_recipe_of_ones_own_shows_its_weights() -> None:
+    own = Recipe(recipe="mine", latent=Gaussian(size=3), terms=(term(Reconstruction()), term(KL(), 2.0)))
+    assert title_of(configured(own, lr=0.1), "latents by KL") == (
+        "mine (kl 2) on xysquares, seed 0, 20,000 steps: latents by KL"
+    )
+
+
+def test_a_trained_run_has_a_title(tmp_path: Path) -> None:
+    title = title_of(trained(tmp_path, steps=2))
+    assert title == "beta_vae (batch 8, net conv16) on own images, seed 0, 2 steps"

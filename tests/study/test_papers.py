@@ -1,0 +1,39 @@
+"""The published protocols, which ship as specifications."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from unweave.study import Study
+
+PAPERS = Path(__file__).parents[2] / "papers"
+RUNS = {
+    "challenging": 12_600,  # 7 data sets × 6 methods × 6 strengths × 50 seeds
+    "challenging-lite": 108,
+    "local-disentanglement": 150,  # 15 methods and strengths × 10 seeds
+    "local-disentanglement-lite": 15,
+    "reconstruction-loss": 160 + 160 + 40,  # Table A4 of Michlo et al. 2023
+    "reconstruction-loss-lite": 24,
+    "tripod": 4 * 2 * (5 + 5 + 36 + 36),  # data sets × seeds × Table 5 of Hsu et al. 2024
+    "tripod-lite": 48,
+}
+
+
+def test_every_specification_is_listed_here() -> None:
+    assert {path.stem for path in PAPERS.glob("*.toml")} == set(RUNS)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_protocol_has_the_published_number_of_runs(name: str) -> None:
+    study = Study(PAPERS / f"{name}.toml")
+    assert len(study.planned) == RUNS[name]
+    assert study.spec.name == name
+
+
+def test_the_large_study_has_the_published_settings() -> None:
+    configurations = [run.configuration for run in Study(PAPERS / "challenging.toml").planned]
+    assert {c.start for c in configurations} == {"tensorflow"}
+    assert {(c.steps, c.batch, c.optimiser.lr, c.latent.size) for c in configurations} == {(300_000, 64, 1e-4, 10)}
+    assert {c.seed for c in configurations} == set(range(50))

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.study.tiny import SPEC
+from unweave.errors import InputError, Unavailable
+from unweave.study.spec import parse_spec, read_spec
+
+ISSUE = """
+name = "strengths"
+metrics = ["mig", "dci", "infomec"]
+
+[fixed]
+steps = 10_000
+lr = 1e-3
+"data.size" = 32
+
+[[grid]]                      # each grid is a product; a study is the union of its grids
+recipe = "beta_vae"
+data = ["dsprites", "rooms3d"]
+beta = [1, 4, 16]
+seed = [0, 1, 2]
+
+[[grid]]
+recipe = ["qlae", "ae"]
+net = "conv64"
+data = "rooms3d"
+seed = [0, 1, 2]
+"""
+
+
+def test_a_study_is_the_union_of_products() -> None:
+    points = list(parse_spec(ISSUE).points())
+    assert len(points) == 2 * 3 * 3 + 2 * 3
+    assert points[0] == {
+        "steps": 10_000,
+        "lr": 1e-3,
+        "data.size": 32,
+        "recipe": "beta_vae",
+        "data": "dsprites",
+        "beta": 1,
+        "seed": 0,
+    }
+    assert {point["recipe"] for point in points[18:]} == {"qlae", "ae"}
+
+
+def test_values_that_go_together_are_zipped() -> None:
+    zipped = "zip = {lr = [1e-3, 1e-4], batch = [64, 128]}"
+    text = f'name = "z"\n[[grid]]\nrecipe = "vae"\ndata = "dsprites"\nseeds = 2\n{zipped}\n'
+    points = list(parse_spec(text).points())
+    assert [(p["lr"], p["batch"], p["seed"]) for p in points] == [
+        (1e-3, 64, 0),
+        (1e-3, 64, 1),
+        (1e-4, 128, 0),
+        (1e-4, 128, 1),
+    ]
+    nested = list(parse_spec(text.replace("seeds = 2", "changed = [[1, 2]]")).points())
+    assert [p["changed"] for p in nested] == [[1, 2], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("[fixed]", "[fxed]"), "line 9: unknown key of a study 'fxed': did you mean 'fixed'"),
+        (('name = "tiny"', "name = 3"), "line 2: name must be a word"),
+        (("[[grid]]", "[[gird]]"), "did you mean 'grid'"),
+        (("beta = [1, 4]", "beta = []"), "line 18: grid 1: beta has no values"),
+        (('recipe = ["ae"]\n', ""), "grid 2 has no recipe"),
+        (("seeds = 2", "seeds = 2\nseed = 3"), "grid 2: give seed or seeds, not both"),
+        (("seeds = 2", "zip = {a = [1, 2], b = [1]}"), "zip needs lists of one length"),
+        (("samples = 60", "samples = 1"), "samples must be greater than or equal to 2"),
+        (("samples = 60", "sample = 60"), "unknown setting of .* 'sample': did you mean 'samples'"),
+        (("beta = [1, 4]", "beta = [1, 4"), "this is not TOML"),
+    ],
+)
+def test_mistakes_are_sentences_with_the_line(change: tuple[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        list(parse_spec(SPEC.replace(*change)).points())
+
+
+def test_files_are_read_and_named_in_errors(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    with pytest.raises(Unavailable, match=r"cannot read the study .*study.toml"):
+        read_spec(path)
+    path.write_text(SPEC)
+    assert read_spec(path).name == "tiny"
+    path.write_text("name = ")
+    with pytest.raises(InputError, match=r"study.toml: this is not TOML"):
+        read_spec(path)

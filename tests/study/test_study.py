@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.study.tiny import SPEC
+from unweave.errors import InputError
+from unweave.study import Study
+from unweave.training.store import runs_in
+
+
+def test_a_study_is_trained_scored_and_read_as_a_table(tmp_path: Path) -> None:
+    study = Study(SPEC, store=tmp_path / "store")
+    assert study.status() == {"not started": 6}
+    assert study.run(workers=2) == {"finished": 6}
+    table = study.table()
+    assert len(table) == 6
+    assert set(table["state"]) == {"finished"}
+    assert table["mig"].between(0, 1).all()
+    assert set(table["recipe"]) == {"beta_vae", "ae"}
+    assert (table["configuration.steps"] == 3).all()
+    (run,) = study.runs(where={"recipe": "beta_vae", "beta": 4, "seed": 1})
+    assert run.configuration.seed == 1
+    assert len(study.runs(where=lambda row: row.scores["mig"] >= 0)) == 6
+    with pytest.raises(InputError, match="no run of this study has a setting 'bet'"):
+        study.runs(where={"bet": 4})
+
+
+def test_what_is_done_is_not_done_again_and_what_is_new_is(tmp_path: Path) -> None:
+    Study(SPEC, store=tmp_path).run(workers=1)
+    before = {run.name: (run / "model.safetensors").stat().st_mtime_ns for run in runs_in(tmp_path)}
+    more = Study(SPEC.replace("seeds = 2", "seeds = 3").replace('["mig"]', '["mig", "modularity"]'), store=tmp_path)
+    assert more.status() == {"unscored": 6, "not started": 1}
+    assert more.run(workers=1) == {"finished": 7}
+    after = {run.name: (run / "model.safetensors").stat().st_mtime_ns for run in runs_in(tmp_path)}
+    assert {name: after[name] for name in before} == before
+    assert more.table()["modularity"].notna().all()
+
+
+def test_failures_are_kept_with_their_traceback_and_retried(tmp_path: Path) -> None:
+    broken = SPEC.replace("beta = [1, 4]", "lr = 1e30").replace("steps = 3", "steps = 60")
+    study = Study(broken, store=tmp_path)
+    states = study.run(workers=2, part=None)
+    assert states == {"failed": 2, "finished": 2}
+    failed = study.table().query("state == 'failed'")
+    assert failed["error"].str.contains("diverged").all()
+    assert study.run(workers=1) == states  # not tried again
+    assert study.run(workers=1, retry=True) == states  # tried again, in vain
+
+
+def test_parts_divide_the_runs(tmp_path: Path) -> None:
+    study = Study(SPEC, store=tmp_path)
+    first = study.run(workers=1, part=(1, 2))
+    assert study.run(workers=1, part=(2, 2)) == {"finished": 6}
+    assert 0 < first.get("not started", 0) < 6
+    with pytest.raises(InputError, match="part 3/2"):
+        study.run(part=(3, 2))
+
+
+def test_a_second_stage_trains_fresh_seeds_of_what_was_chosen(tmp_path: Path) -> None:
+    chosen = '\n[select]\nby = "mig"\nper = ["recipe"]\nseeds = [100, 101]\n'
+    study = Study(SPEC + chosen, store=tmp_path)
+    assert len(study.all_planned()) == 6
+    assert study.run(workers=2) == {"finished": 10}
+    table = study.table()
+    means = table[table["seed"] < 100].groupby(["recipe", "beta"], dropna=False)["mig"].mean()
+    best = means["beta_vae"].idxmax()
+    fresh = table[table["seed"] >= 100]
+    assert sorted(fresh["seed"]) == [100, 100, 101, 101]
+    assert set(fresh.loc[fresh["recipe"] == "beta_vae", "beta"]) == {best}
+
+
+LAUNCH = """
+import sys
+from tests.study.tiny import SPEC
+from unweave.study import Study
+
+if __name__ == "__main__":
+    text = SPEC.replace("steps = 3", "steps = 2000").replace("seeds = 2", "seeds = 3")
+    print(Study(text, store=sys.argv[1]).run(workers=2, checkpoint_steps=20), flush=True)
+"""
+
+
+def test_launcher_and_workers_killed_at_random_lose_and_double_nothing(tmp_path: Path) -> None:
+    """SIGKILL to the launcher, to a worker, and a second launcher on the same store."""
+    script = tmp_path / "launch.py"
+    script.write_text(LAUNCH)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
+    store = tmp_path / "store"
+    for _ in range(3):
+        launcher = subprocess.Popen(
+            [sys.executable, str(script), str(store)], env=environment, stdout=subprocess.DEVNULL
+        )
+        _wait_for_work(store, launcher)
+        for worker in _children(launcher.pid)[:1]:
+            os.kill(worker, signal.SIGKILL)
+        time.sleep(1.0)
+        launcher.kill()
+        launcher.wait()
+    last = [
+        subprocess.Popen([sys.executable, str(script), str(store)], env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    for one in last:
+        shown, _ = one.communicate(timeout=600)
+        assert one.returncode == 0
+        assert shown.splitlines()[-1] == "{'finished': 7}"
+    assert len(runs_in(store)) == 7
+    for run in runs_in(store):
+        steps = [line.split('"step": ')[1].split(",")[0] for line in (run / "log.jsonl").read_text().splitlines()]
+        assert steps == [str(step) for step in range(100, 2001, 100)]  # each step once
+
+
+def _wait_for_work(store: Path, launcher: subprocess.Popen[bytes]) -> None:
+    count = len(list(store.glob("*/checkpoint.safetensors")))
+    end = time.monotonic() + 120
+    while time.monotonic() < end and launcher.poll() is None:
+        if len(list(store.glob("*/checkpoint.safetensors"))) > count:
+            return
+        time.sleep(0.1)
+
+
+def _children(pid: int) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            found.append(int(path.parent.name))
+    return found

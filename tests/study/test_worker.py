@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.study.tiny import SPEC
+from unweave.study.planning import plan
+from unweave.study.spec import parse_spec
+from unweave.study.worker import Report, Task, Worker
+from unweave.training.store import locked, read_state
+
+
+def task(store: Path, **changes: Any) -> Task:
+    spec = parse_spec(SPEC)
+    fields = json.loads(plan(spec)[0].configuration.model_dump_json())
+    given = {"metrics": ("mig", "elbo"), "scoring": spec.score.model_dump(), "execution": {"threads": 1}}
+    return Task(**{"fields": fields, "store": str(store), **given, **changes})
+
+
+def test_a_task_is_trained_and_scored(tmp_path: Path) -> None:
+    report = Worker().carry_out(task(tmp_path))
+    assert report.outcome == "finished"
+    assert {entry["metric"] for entry in json.loads((tmp_path / report.run / "scores.json").read_text())} == {
+        "mig",
+        "elbo",
+    }
+
+
+def test_a_run_that_another_process_trains_is_busy(tmp_path: Path) -> None:
+    name = Worker().carry_out(task(tmp_path / "a")).run
+    with locked(tmp_path / "b" / name):
+        report = Worker().carry_out(task(tmp_path / "b"))
+    assert report == Report(name, "busy", report.seconds)
+
+
+def test_a_failure_before_the_first_step_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr("unweave.study.worker.fit", broken)
+    report = Worker().carry_out(task(tmp_path))
+    assert (report.outcome, report.error) == ("failed", "MemoryError: no room")
+    state = read_state(tmp_path / report.run)
+    assert state is not None
+    assert state.status == "failed"
+    assert "MemoryError: no room" in state.traceback

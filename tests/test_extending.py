@@ -1,0 +1,36 @@
+"""The worked examples of docs/extending.md, used from outside the package as a user would."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples" / "extending").glob("*.py"))
+PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_the_page_shows_the_files(path: Path) -> None:
+    assert f"`{path.name}`:\n\n```py\n{path.read_text(encoding='utf-8')}```" in PAGE
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_commands_of_the_page_work_in_the_folder_of_the_files(command: str, tmp_path: Path) -> None:
+    for path in EXAMPLES:
+        shutil.copy(path, tmp_path)
+    _, *words = shlex.split(command)
+    quick = ["--threads", "1", "--set", "steps=4"] if words[0] == "train" else []
+    words = [word for word in words if word not in ("--steps", "50")]
+    program = str(Path(sys.executable).with_name("unweave"))
+    done = subprocess.run([program, *words, *quick], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    if "best_correlation" in command:
+        assert "my_metric:best_correlation" in done.stdout

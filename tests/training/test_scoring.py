@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import importlib
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import unweave
+from tests.training.small import bars, trained
+from unweave import metrics
+from unweave.errors import InputError
+
+SMALL_SAMPLE: dict[str, Any] = {"samples": 40, "test_samples": 20}
+
+
+def test_scores_are_kept_with_the_run_and_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, data = trained(tmp_path, steps=20, latents=4), bars()
+    assert dict(run.scores) == {}
+    first = unweave.score(run, data, metrics=["mig"], **SMALL_SAMPLE)
+    assert unweave.open(run.folder).scores["mig"].score == first["mig"].score
+    asked: list[Any] = []
+    measure = metrics.score
+
+    def counted(*given: Any, **settings: Any) -> Any:
+        asked.append(settings["metrics"])
+        return measure(*given, **settings)
+
+    monkeypatch.setattr(metrics, "score", counted)
+    again = unweave.score(run, data, metrics=["mig", "modularity"], **SMALL_SAMPLE)
+    assert asked == [["modularity"]]
+    assert again["mig"].score == first["mig"].score
+    assert set(unweave.open(run.folder).scores) == {"mig", "modularity"}
+    unweave.score(run, data, metrics=["mig"], samples=50, test_samples=20)
+    unweave.score(run, data, metrics=["mig"], settings={"mig": {"bins": 5}}, **SMALL_SAMPLE)
+    assert asked[1:] == [["mig"], ["mig"]]
+    with pytest.raises(InputError, match="mig was measured 3 times"):
+        run.scores["mig"]
+
+
+def test_a_run_needs_no_data_where_its_own_can_be_opened(tmp_path: Path) -> None:
+    run = trained(tmp_path, "ae", data=unweave.load("xysquares", size=16), steps=2)
+    scores = unweave.score(run, metrics=["mig"], **SMALL_SAMPLE)
+    assert scores.table == unweave.score(run, unweave.load("xysquares", size=16), metrics=["mig"], **SMALL_SAMPLE).table
+    with pytest.raises(InputError, match="pass the data as well"):
+        unweave.score(lambda images: images.mean((2, 3)))
+
+
+def test_reconstruction_and_posterior_belong_to_a_runs_scores(tmp_path: Path) -> None:
+    run = trained(tmp_path, steps=20, latents=4)
+    names = ["psnr", "reconstruction_error", "kl_per_latent", "elbo", "total_correlation", "total_correlation_sampled"]
+    table = unweave.score(run, bars(), metrics=names, **SMALL_SAMPLE).table
+    assert set(names) <= set(table)
+    assert run.scores.table == table
+    plain = trained(tmp_path, "ae", steps=2, latents=4)
+    with pytest.raises(InputError, match="posterior"):
+        unweave.score(plain, bars(), metrics=["elbo"], **SMALL_SAMPLE)
+
+
+def test_a_quantised_run_is_scored_as_discrete(tmp_path: Path) -> None:
+    run = trained(tmp_path, "qlae", steps=20, latents=4)
+    alone = unweave.score(run, bars(), metrics=["infomec"], **SMALL_SAMPLE).table
+    told = unweave.metrics.score(
+        run.encode, bars(), metrics=["infomec"], settings={"infomec": {"discrete": True}}, **SMALL_SAMPLE
+    ).table
+    assert alone == told
+
+
+def test_snapshots_have_scores_of_their_own(tmp_path: Path) -> None:
+    run = trained(tmp_path, steps=10, snapshots=2)
+    early, late = (unweave.score(run.at(step), bars(), metrics=["mig"], **SMALL_SAMPLE) for step in (5, 10))
+    assert run.at(5).scores["mig"].score == early["mig"].score
+    assert run.scores["mig"].score == late["mig"].score
+
+
+def test_metrics_of_ones_own_are_kept_with_their_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run, data = trained(tmp_path / "runs", steps=2, latents=4), bars()
+    source = "def constant(codes, factors):\n    return {}\n"
+    seen = []
+    for value in (1.0, 2.0):
+        (tmp_path / "metric_of_a_test.py").write_text(source.format(value))
+        sys.modules.pop("metric_of_a_test", None)
+        importlib.invalidate_caches()
+        shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+        seen.append(unweave.score(run, data, metrics=["metric_of_a_test:constant"], **SMALL_SAMPLE).table)
+    assert [list(table.values()) for table in seen] == [[1.0], [2.0]]
+    assert len(run.scores.entries) == 2
+
+    def local(codes: Any, factors: Any) -> float:
+        return 3.0
+
+    assert unweave.score(run, data, metrics=[local, "mig"], **SMALL_SAMPLE)["local"].score == 3.0
+    assert len(run.scores.entries) == 3  # a function that cannot be found again is not kept
+
+
+def test_settings_are_checked_even_if_all_is_measured(tmp_path: Path) -> None:
+    run = trained(tmp_path, steps=2, latents=4)
+    unweave.score(run, bars(), metrics=["mig"], **SMALL_SAMPLE)
+    with pytest.raises(InputError, match="unknown metric 'nosuch'"):
+        unweave.score(run, bars(), metrics=["mig"], settings={"nosuch": {"x": 1}}, **SMALL_SAMPLE)
+    with pytest.raises(InputError, match="settings of mig must be a dictionary"):
+        unweave.score(run, bars(), metrics=["mig"], settings={"mig": 5}, **SMALL_SAMPLE)  # type: ignore[dict-item]
