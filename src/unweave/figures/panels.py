@@ -1,0 +1,108 @@
+"""The common style of plots of studies: grids of panels, and one colour and marker per method."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from unweave.errors import InputError, extra
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, told apart by colour-blind readers; markers tell methods apart in grey print.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+SMALL, TEXT = 7, 8  # points
+LARGEST = 48.0  # inches
+CAPITALS = {
+    "ae",
+    "dci",
+    "dip",
+    "elbo",
+    "i",
+    "ii",
+    "irs",
+    "kl",
+    "mcc",
+    "mig",
+    "psnr",
+    "qlae",
+    "sap",
+    "tcvae",
+    "udr",
+    "vae",
+}
+
+
+def panel_grid(
+    rows: int,
+    columns: int,
+    *,
+    size: tuple[float, float] = (1.9, 1.6),
+    margin: tuple[float, float] = (0.9, 0.9),
+    **share: Any,
+) -> tuple[Figure, Any]:
+    """Return a figure and its axes (rows, columns); ``size`` of a panel and ``margin`` are in inches."""
+    extra("matplotlib", "figures")
+    from matplotlib.figure import Figure
+
+    if not rows or not columns:
+        raise InputError("there is nothing to draw: the result has no rows.")
+    width, height = (min(n * s + m, LARGEST) for n, s, m in zip((columns, rows), size, margin, strict=True))
+    figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, **share)
+    for panel in axes.flat:
+        panel.tick_params(labelsize=SMALL, length=2, width=0.6)
+        for side in panel.spines.values():
+            side.set_linewidth(0.6)
+        for side in ("top", "right"):
+            panel.spines[side].set_visible(False)
+    return figure, axes
+
+
+def style_methods(methods: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the colour and marker of each method; after eight methods, colours meet other markers."""
+    names = list(dict.fromkeys(methods))
+    return {
+        name: {
+            "color": COLOURS[place % len(COLOURS)],
+            "marker": MARKERS[(place + place // len(COLOURS)) % len(MARKERS)],
+        }
+        for place, name in enumerate(names)
+    }
+
+
+def add_legend(figure: Figure, styles: dict[str, dict[str, Any]], *, label: str = "", **look: Any) -> None:
+    """Add one legend below the panels, with an entry per method, and above it the ``label`` of all x axes."""
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], label=words(name), **{"linestyle": "none", "markersize": 4, **style, **look})
+        for name, style in styles.items()
+    ]
+    columns = min(len(handles), max(1, int(figure.get_size_inches()[0] / 1.3)))
+    place: Any = "outside lower center"
+    legend = figure.legend(handles=handles, loc=place, ncols=columns, fontsize=TEXT, frameon=False, title=label or None)
+    legend.get_title().set_fontsize(TEXT)
+
+
+def add_titles(axes: Any, rows: Sequence[str], columns: Sequence[str]) -> None:
+    """Name the columns above the first row of panels, and the rows to the left of the first column."""
+    for panel, name in zip(axes[0], columns, strict=True):
+        panel.set_title(words(name, 20), fontsize=TEXT)
+    for panel, name in zip(axes[:, 0], rows, strict=True):
+        panel.set_ylabel(words(name, 20), fontsize=TEXT)
+
+
+def words(name: object, width: int = 0) -> str:
+    r"""Return a name of a score, recipe or data set as words, broken into lines of about ``width`` letters.
+
+    >>> words("dci.disentanglement", 12)
+    'DCI\ndisentanglement'
+    """
+    parts = re.sub(r"_|\.(?=[a-z])", " ", str(name)).split(" ")
+    text = " ".join("β" if part == "beta" else part.upper() if part in CAPITALS else part for part in parts)
+    return "\n".join(textwrap.wrap(text, width, break_long_words=False)) if width else text

@@ -1,0 +1,51 @@
+"""Spearman's rank correlation between scores, for each data set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unweave.errors import extra
+from unweave.metrics.inputs import Floats
+from unweave.study.analyses.runs import Over, grouped, over_seeds
+
+if TYPE_CHECKING:
+    import pandas
+
+FEWEST = 3  # pairs of values; two always correlate perfectly
+
+
+def rank_correlation(one: Floats, other: Floats) -> float:
+    """Pearson correlation of the ranks, where tied values share their average rank.
+
+    Pairs with a missing value are left out. The result is NaN for fewer than three pairs or if one side is constant.
+    """
+    from scipy.stats import rankdata
+
+    both = np.isfinite(one) & np.isfinite(other)
+    if both.sum() < FEWEST:
+        return float("nan")
+    a, b = (rankdata(values[both]) for values in (one, other))
+    a, b = a - a.mean(), b - b.mean()
+    scale = np.sqrt((a @ a) * (b @ b))
+    return float(np.clip(a @ b / scale, -1, 1)) if scale > 0 else float("nan")
+
+
+def correlate(
+    runs: pandas.DataFrame, these: Sequence[str], those: Sequence[str], over: Over, names: tuple[str, str]
+) -> pandas.DataFrame:
+    """Return one row per data set and pair of scores: ``data``, the two ``names``, ``correlation`` and ``count``.
+
+    ``count`` is the number of models, or of medians over seeds, that have both scores.
+    """
+    values = over_seeds(runs, list(dict.fromkeys([*these, *those])), over)
+    rows = []
+    for data, group in grouped(values, ("data",)):
+        for one in these:
+            for other in those:
+                a, b = group[one].to_numpy(), group[other].to_numpy()
+                count = int((np.isfinite(a) & np.isfinite(b)).sum())
+                rows.append((data[0], one, other, rank_correlation(a, b), count))
+    return extra("pandas", "study").DataFrame(rows, columns=["data", *names, "correlation", "count"])
