@@ -76,6 +76,15 @@ def test_a_second_stage_trains_fresh_seeds_of_what_was_chosen(tmp_path: Path) ->
     assert set(fresh.loc[fresh["recipe"] == "beta_vae", "beta"]) == {best}
 
 
+def test_a_metric_that_does_not_apply_to_a_run_does_not_keep_a_study_from_ending(tmp_path: Path) -> None:
+    chosen = '\n[select]\nby = "mig"\nper = ["recipe"]\nseeds = [100]\n'
+    study = Study(SPEC.replace('["mig"]', '["mig", "elbo"]') + chosen, store=tmp_path)
+    assert study.run(workers=2) == {"finished": 8}
+    table = study.table()
+    assert table.loc[table["recipe"] == "ae", "elbo"].isna().all()
+    assert table.loc[table["recipe"] == "beta_vae", "elbo"].notna().all()
+
+
 LAUNCH = """
 import sys
 from tests.study.tiny import SPEC

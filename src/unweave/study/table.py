@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from unweave.plain_json import to_plain
 from unweave.study.spec import Spec
 from unweave.training.scores import StoredScores, read_scores
 from unweave.training.store import read_fields, read_state, status_of
+
+LEFT_OUT = "not-applicable.json"  # metrics of a study that cannot be computed for a run
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ def read_row(folder: Path, settings: dict[str, Any], spec: Spec) -> Row:
     except (Unavailable, InputError) as error:
         return Row(folder.name, settings, "damaged", error=str(error), missing=spec.metrics)
     measured, missing = _measured(stored, spec)
+    missing = tuple(name for name in missing if name not in _left_out(folder))
     failed = (folder / "scoring-error.txt").exists()
     return Row(
         folder.name,
@@ -61,6 +65,14 @@ def read_row(folder: Path, settings: dict[str, Any], spec: Spec) -> Row:
         missing,
         fields,
     )
+
+
+def _left_out(folder: Path) -> list[str]:
+    """Return the metrics that cannot be computed for a run, as its worker has recorded."""
+    try:
+        return list(json.loads((folder / LEFT_OUT).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return []
 
 
 def _measured(stored: StoredScores, spec: Spec) -> tuple[dict[str, float], tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -17,9 +18,11 @@ from unweave.errors import InputError
 from unweave.metrics.choosing import Material, find_metrics
 from unweave.progress import set_level
 from unweave.study.spec import Scoring
+from unweave.study.table import LEFT_OUT
 from unweave.training import Configuration, Execution, Run, fit, score
 from unweave.training.configuration import write_configuration
 from unweave.training.store import State, locked, read_state, versions, write_state
+from unweave.training.writing import write_text
 
 Outcome = Literal["finished", "failed", "busy"]
 CACHED = 4  # data sets that a worker keeps open
@@ -61,7 +64,10 @@ class Worker:
         try:
             data = self._open(configuration.data)
             run = fit(configuration, Execution(**task.execution), data, Path(task.store))
-            if names := applicable(task.metrics, run, data):
+            names = applicable(task.metrics, run, data)
+            if left_out := [name for name in task.metrics if name not in names]:
+                write_text(folder / LEFT_OUT, json.dumps(left_out) + "\n")
+            if names:
                 score(run, data, metrics=names, workers=1, **Scoring(**task.scoring).model_dump())
         except (KeyboardInterrupt, SystemExit):
             raise
