@@ -14,10 +14,11 @@ RUNS = {
     "challenging-lite": 108,
     "local-disentanglement": 150,  # 15 methods and strengths × 10 seeds
     "local-disentanglement-lite": 15,
-    "reconstruction-loss": 160 + 160 + 40,  # Table A4 of Michlo et al. 2023
-    "reconstruction-loss-lite": 24,
+    "adversarial-squares": 160 + 160 + 40,  # Table A4 of Michlo et al. 2023
+    "adversarial-squares-lite": 24,
     "tripod": 4 * 2 * (5 + 5 + 36 + 36),  # data sets × seeds × Table 5 of Hsu et al. 2024
-    "tripod-lite": 48,
+    "tripod-lite": 24,
+    "combinations-lite": 21,
 }
 
 
