@@ -1,0 +1,21 @@
+"""The findings of the four papers, each tested by one command and written down from stored results."""
+
+from unweave.papers.catalogue import FINDINGS
+from unweave.papers.finding import SCALES, Answer, Claim, Finding, Part, Scale
+from unweave.papers.page import page
+from unweave.papers.running import find, read_table, run_paper, study_of
+
+__all__ = [
+    "FINDINGS",
+    "SCALES",
+    "Answer",
+    "Claim",
+    "Finding",
+    "Part",
+    "Scale",
+    "find",
+    "page",
+    "read_table",
+    "run_paper",
+    "study_of",
+]

@@ -1,0 +1,143 @@
+"""Sections 5.2 to 5.5 of Locatello et al. 2019, from the table of a study."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unweave.errors import extra
+from unweave.papers.collecting import collect, finite
+from unweave.papers.finding import Answer, Claim, Finding, Part
+from unweave.papers.summaries import finished
+
+if TYPE_CHECKING:
+    import pandas
+
+PUBLISHED = {  # Table 1, in percent
+    ("different", "different"): 51.9,
+    ("different", "same"): 51.8,
+    ("same", "different"): 55.0,
+    ("same", "same"): 77.3,
+}
+
+
+def answer(table: pandas.DataFrame) -> Answer:
+    """Apply the analyses of the study stage, and judge the paper's statements by their results."""
+    from unweave.study import analyses
+
+    pandas = extra("pandas", "study")
+    runs = finished(table)
+    correlation = analyses.total_correlation_by_strength(runs)
+    variance = analyses.variance_explained(runs)
+    agreement = analyses.metric_agreement(runs)
+    unsupervised = analyses.unsupervised_agreement(runs)
+    beating = analyses.beating_random(runs)
+    published = pandas.DataFrame(
+        [{"metric": metric, "data": data, "percent": value} for (metric, data), value in PUBLISHED.items()]
+    )
+    return Answer(
+        [
+            *_factorisation(runs),
+            _variance(variance),
+            _agreement(agreement),
+            _selection(unsupervised),
+            *_beating(beating),
+        ],
+        [
+            Part("Probability of beating random selection (Table 1)", beating.round(3), published),
+            Part("Total correlation against strength (figures 2, 3, 15, 16)", correlation.round(3)),
+            Part("Variance explained", variance.round(3)),
+            Part("Rank correlation of metrics (figure 6)", agreement.round(2)),
+            Part("Unsupervised scores against metrics (figure 9)", unsupervised.round(2)),
+        ],
+    )
+
+
+def _factorisation(runs: pandas.DataFrame) -> list[Claim]:
+    """Judge figures 2 and 3: the trend of both total correlations from the weakest to the strongest regularisation."""
+    from unweave.study.analyses import total_correlation_by_strength
+
+    claims = []
+    medians = total_correlation_by_strength(runs)
+    for codes, falls in (("sampled", True), ("mean", False)):
+        trends = {}
+        for (recipe, data), group in medians[medians["codes"] == codes].groupby(["recipe", "data"]):
+            if recipe != "dip_vae_i":
+                ordered = group.sort_values("order")["median"].to_numpy(float)
+                trends[f"{recipe} on {data}"] = ordered[-1] - ordered[0]
+        agree = [name for name, trend in trends.items() if (trend < 0) == falls]
+        others = [name for name in trends if name not in agree]
+        word = "falls" if falls else "rises"
+        evidence = f"It {word} from the weakest to the strongest setting for {len(agree)} of {len(trends)} pairs of "
+        evidence += f"method and data set{', not for ' + ', '.join(others) if others else ''}."
+        sentence = (
+            f"The total correlation of {codes} codes {word} with the strength of the regularisation (except DIP-VAE-I)."
+        )
+        claims.append(Claim(sentence, len(agree) == len(trends) if trends else None, evidence))
+    return claims
+
+
+def _variance(variance: pandas.DataFrame) -> Claim:
+    shares = variance.groupby("source")["explained"].mean()
+    objective, rest = float(shares.get("objective", 0.0)), float(shares.drop("objective", errors="ignore").sum())
+    evidence = ", ".join(f"{source} {share:.0%}" for source, share in shares.items())
+    return Claim(
+        "Hyperparameters and seeds matter more than the method.",
+        rest > objective,
+        f"Share of the variance of the scores, averaged over metrics and data sets: {evidence}.",
+    )
+
+
+def _agreement(agreement: pandas.DataFrame) -> Claim:
+    pairs = agreement[agreement["metric"] < agreement["other"]]
+    values = finite(pairs["correlation"])
+    positive = float((values > 0).mean())
+    return Claim(
+        "Metrics agree in part: most pairs correlate positively, not all strongly.",
+        bool(positive > 0.5 and values.min() < 0.8),
+        f"Rank correlations from {values.min():.2f} to {values.max():.2f}, "
+        f"median {float(np.median(values)):.2f}; {positive:.0%} are positive.",
+    )
+
+
+def _selection(unsupervised: pandas.DataFrame) -> Claim:
+    consistent = []
+    for (score, metric), group in unsupervised.groupby(["score", "metric"]):
+        values = finite(group["correlation"])
+        if len(values) > 1 and abs(values).min() > 0.5 and len({value > 0 for value in values}) == 1:
+            consistent.append(f"{score} with {metric}")
+    return Claim(
+        "No unsupervised score selects good models reliably.",
+        not consistent,
+        "Pairs with a rank correlation above 0.5 in size and of one sign on every data set: "
+        + (", ".join(consistent) if consistent else "none")
+        + ".",
+    )
+
+
+def _beating(beating: pandas.DataFrame) -> list[Claim]:
+    cells = {(row.metric, row.data): (row.probability, row.chance) for row in beating.itertuples()}
+    same, other = cells[("same", "same")], cells[("different", "different")]
+    return [
+        Claim(
+            "Selecting on the same metric and data set beats random selection clearly.",
+            bool(same[0] > same[1] + 0.1),
+            f"{same[0]:.1%} (chance {same[1]:.1%}).",
+        ),
+        Claim(
+            "Selecting on another metric and data set barely beats it.",
+            bool(other[0] < other[1] + 0.1),
+            f"{other[0]:.1%} (chance {other[1]:.1%}).",
+        ),
+    ]
+
+
+FINDING = Finding(
+    "challenging-assumptions",
+    "Locatello et al. 2019, sections 5.2 to 5.5",
+    "Hyperparameters and seeds matter more than the method, and good models cannot be selected without labels.",
+    answer,
+    collect,
+    {"lite": "challenging-lite", "paper": "challenging"},
+)

@@ -1,0 +1,7 @@
+"""What the tests of findings share."""
+
+from unweave.papers import Answer
+
+
+def verdicts(answer: Answer) -> dict[str, str]:
+    return {claim.sentence: claim.verdict for claim in answer.claims}

@@ -1,0 +1,41 @@
+"""The statements of the large study."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from tests.papers.judging import verdicts
+from unweave.papers import FINDINGS
+
+
+def challenging_table(rng: np.random.Generator, method: float, seed: float) -> pd.DataFrame:
+    rows = []
+    for data in ("dsprites", "rooms3d"):
+        for place, recipe in enumerate(("beta_vae", "factor_vae", "dip_vae_i")):
+            for order, strength in enumerate((1.0, 2.0, 4.0)):
+                for number in range(4):
+                    row = {"state": "finished", "data": data, "recipe": recipe, "strength": strength, "seed": number}
+                    score = method * place + seed * rng.normal()
+                    row |= {"mig": score, "dci.disentanglement": score + 0.1 * rng.normal(), "seconds": 1.0}
+                    row |= {"reconstruction_error": rng.normal(), "total_correlation": 1.0 + order}
+                    rows.append(row | {"total_correlation_sampled": 3.0 - order})
+    return pd.DataFrame(rows)
+
+
+def test_challenging_assumptions_follows_the_variance() -> None:
+    judge = FINDINGS["challenging-assumptions"].answer
+    sentence = "Hyperparameters and seeds matter more than the method."
+    assert verdicts(judge(challenging_table(np.random.default_rng(0), 0.01, 0.1)))[sentence] == "shown"
+    assert verdicts(judge(challenging_table(np.random.default_rng(0), 1.0, 0.01)))[sentence] == "not shown"
+
+
+def test_challenging_assumptions_reads_both_trends() -> None:
+    judge = FINDINGS["challenging-assumptions"].answer
+    table = challenging_table(np.random.default_rng(0), 0.01, 0.1)
+    trends = [claim.verdict for claim in judge(table).claims[:2]]
+    assert trends == ["shown", "shown"]
+    swapped = table.rename(
+        columns={"total_correlation": "total_correlation_sampled", "total_correlation_sampled": "total_correlation"}
+    )
+    assert [claim.verdict for claim in judge(swapped).claims[:2]] == ["not shown", "not shown"]

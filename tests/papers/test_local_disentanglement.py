@@ -1,0 +1,38 @@
+"""JL1-VAE against β-VAE and JL2-VAE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from tests.papers.judging import verdicts
+from unweave.papers import FINDINGS
+
+
+def local_table(gap: float) -> pd.DataFrame:
+    rows = []
+    for recipe, small in (("jl1_vae", 0.05 + gap), ("jl2_vae", 0.05), ("beta_vae", 0.05)):
+        for seed in range(5):
+            noise = 0.001 * (seed - 2)
+            row: dict[str, Any] = {"run": f"{recipe}{seed}", "state": "finished", "recipe": recipe, "seed": seed}
+            row |= {"seconds": 60.0, "local_mig at 0.1": small + noise, "local_mig at 1": 0.02 + noise}
+            rows.append(row | {"local_modularity at 0.1": small + noise, "local_modularity at 1": 0.3 + noise})
+    return pd.DataFrame(rows)
+
+
+def test_local_disentanglement_is_shown_by_a_gap_at_the_smallest_radius_only() -> None:
+    judge = FINDINGS["local-disentanglement"].answer
+    assert set(verdicts(judge(local_table(gap=0.05))).values()) == {"shown"}
+    without = verdicts(judge(local_table(gap=0.0)))
+    assert without["JL1-VAE exceeds β-VAE in local_mig at 0.1."] == "not shown"
+    assert without["JL2-VAE does not exceed β-VAE in local_mig at 0.1."] == "shown"
+
+
+def test_a_claim_without_runs_is_not_tested() -> None:
+    table = local_table(gap=0.05)
+    few = table[table["recipe"] != "jl2_vae"]
+    assert (
+        verdicts(FINDINGS["local-disentanglement"].answer(few))["JL2-VAE does not exceed β-VAE in local_mig at 0.1."]
+        == "not tested"
+    )
