@@ -102,7 +102,7 @@ def test_terms_with_second_derivatives_get_a_smooth_net_unless_told() -> None:
         ("betavae", {}, "unknown recipe 'betavae': did you mean 'beta_vae'"),
         ("ae", {"terms": {"kl": 1.0}}, "the term kl cannot be combined with the latent deterministic: .*Gaussian"),
         ("tripod", {"terms": {"quantisation": 1.0}}, "the term quantisation cannot be combined with the latent fsq"),
-        ("ae", {"grouping": "gvae"}, "adaptive grouping .* needs the gaussian latent"),
+        ("ae", {"grouping": "gvae"}, "adaptive grouping .* needs the posterior of the gaussian latent"),
         ("ae", {"grouping": "gva"}, "unknown grouping 'gva': did you mean 'gvae'"),
         ("beta_vae", {"grouping": "gvae"}, "beta_vae with grouping=gvae is the recipe ada_gvae"),
         ("ada_gvae", {"grouping": "mlvae"}, "is the recipe ada_ml_vae"),

@@ -11,6 +11,7 @@ from tests.terms.models import images, model, randn
 from unweave.errors import InputError
 from unweave.latents import Code
 from unweave.model import Forward
+from unweave.recipes import compose
 from unweave.terms import AdaptiveGrouping
 from unweave.terms.adaptive_grouping import average, product, shared_latents
 
@@ -114,5 +115,24 @@ def test_what_cannot_be_grouped_has_a_clear_error() -> None:
         AdaptiveGrouping()(Code(MEAN[:3], MEAN[:3], LOGVAR[:3]), None)
     with pytest.raises(InputError, match="the adaptive grouping needs a Gaussian posterior"):
         AdaptiveGrouping()(Code(MEAN, MEAN), None)
-    with pytest.raises(InputError, match="the adaptive grouping: kind must be 'gvae' or 'mlvae', got 'vae'"):
+    with pytest.raises(InputError, match="kind must be 'gvae', 'mlvae' or 'exchange', got 'vae'"):
         AdaptiveGrouping(kind="vae")  # type: ignore[arg-type]
+
+
+def test_close_latents_exchange_their_values_and_stay_quantised() -> None:
+    continuous = torch.tensor([[0.0, 0.0, 0.0], [1.0, 0.1, 0.45]], requires_grad=True)
+    quantised = torch.tensor([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
+    z = quantised + (continuous - continuous.detach())
+    code = AdaptiveGrouping(kind="exchange")(Code(z, continuous, quantised=quantised), None)
+    assert code.z.tolist() == [[0.0, 4.0, 5.0], [3.0, 1.0, 2.0]]  # squares 1, 0.01 and 0.2025: the last two are close
+    assert code.quantised is quantised
+    code.z[0].sum().backward()
+    assert continuous.grad is not None
+    assert continuous.grad.tolist() == [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
+
+
+def test_exchange_is_for_latents_without_a_posterior() -> None:
+    assert compose("qlae", {"grouping": "exchange"}, factors=2).recipe == "qlae+pairs"
+    for recipe, kind in (("dip_vae_i", "exchange"), ("qlae", "gvae")):
+        with pytest.raises(InputError, match="kind exchange"):
+            compose(recipe, {"grouping": kind}, factors=2)

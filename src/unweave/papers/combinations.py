@@ -43,6 +43,8 @@ def _method(row: dict[str, Any]) -> str:
         terms = ast.literal_eval(terms)
     if isinstance(terms, dict):
         parts += list(terms)
+    if isinstance(row.get("grouping"), str):
+        parts.append(f"pairs ({row['grouping']})")
     if row.get("blur") and row["blur"] == row["blur"]:
         parts.append("blurred reconstruction")
     return " + ".join(parts)

@@ -24,7 +24,7 @@ FIELDS = (
 )  # fields of a recipe, set by their own name
 SCHEDULE = ("schedule", "start", "after", "over")
 SMOOTH = ("gelu", "silu", "tanh")  # activations with a second derivative
-PAIRED = {"gvae": "ada_gvae", "mlvae": "ada_ml_vae"}
+PAIRED = {"gvae": "ada_gvae", "mlvae": "ada_ml_vae", "exchange": None}  # named recipes of groupings
 
 Path = tuple[Any, ...]  # of a setting in the plain form of a recipe
 Source = str | Recipe | Callable[..., Recipe]
@@ -79,7 +79,7 @@ def known_settings(made: Mapping[str, Any]) -> dict[str, Path]:
         ("latent", named("latent", made["latent"]["name"], LATENTS).model_fields),
         ("net", net_settings_of(made["net"]["name"])),
         ("optimiser", [name for name in Optimiser.model_fields if name != "schedule"]),
-        ("grouping", ["divergence"] if made["grouping"] else []),
+        ("grouping", ["divergence"] if made["grouping"] and made["grouping"]["kind"] != "exchange" else []),
     ):
         known |= {f"{part}.{field}": (part, field) for field in fields}
     for place, entry in enumerate(made["terms"]):
@@ -163,7 +163,7 @@ def _group(made: dict[str, Any], kind: str) -> None:
     """Add adaptive grouping of pairs, unless that makes another named recipe."""
     if kind not in PAIRED:
         raise unknown("grouping", kind, PAIRED)
-    if made["grouping"] or made["recipe"] in ("vae", "beta_vae"):
+    if PAIRED[kind] and (made["grouping"] or made["recipe"] in ("vae", "beta_vae")):
         raise InputError(f"{made['recipe']} with grouping={kind} is the recipe {PAIRED[kind]}: train that one.")
     made["grouping"] = {"kind": kind}
 

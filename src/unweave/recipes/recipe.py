@@ -82,8 +82,11 @@ class Recipe(Settings):
                 raise InputError(f"the term {weighted.name} cannot be combined with the latent {kind}: {reason}.")
             _check_schedule(f"the term {weighted.name}", weighted.schedule, self.steps)
         _check_schedule("the learning rate", self.optimiser.schedule, self.steps)
-        if self.grouping is not None and not self.latent.has_posterior:
-            raise InputError("adaptive grouping averages the posteriors of pairs: it needs the gaussian latent.")
+        if self.grouping is not None and self.latent.has_posterior == (self.grouping.kind == "exchange"):
+            raise InputError(
+                "adaptive grouping of kind gvae or mlvae needs the posterior of the gaussian latent; kind exchange is "
+                "for latents without one."
+            )
         if self.grouping is None and self.changed is not None:
             raise InputError("changed has no effect without pairs: only recipes with adaptive grouping use pairs.")
         if isinstance(self.latent, Codebook) and "quantisation" not in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import torch
@@ -29,8 +30,13 @@ def shared_latents(means: Pair, logvars: Pair, *, symmetric: bool = True) -> Ten
     divergence = kl_between(m1, l1, m2, l2)  # (n, D)
     if symmetric:
         divergence = 0.5 * (divergence + kl_between(m2, l2, m1, l1))
-    least, greatest = divergence.aminmax(dim=1, keepdim=True)  # (n, 1) each
-    return divergence < least + 0.5 * (greatest - least)
+    return below_the_middle(divergence)
+
+
+def below_the_middle(distances: Tensor) -> Tensor:
+    """Return which of the distances (n, D) are below the middle of the smallest and the largest of their row."""
+    least, greatest = distances.aminmax(dim=1, keepdim=True)  # (n, 1) each
+    return distances < least + 0.5 * (greatest - least)
 
 
 def average(means: Pair, logvars: Pair) -> Grouped:
@@ -54,18 +60,25 @@ class AdaptiveGrouping(Settings):
     Locatello et al. 2020; Michlo et al. 2023, app. B.2. Rows i and n + i of a batch of 2n are a pair, and each image
     of a pair still samples its own code. The gradient passes through the grouped posteriors, but not through the
     choice of shared latents.
+
+    ``kind="exchange"`` is for latents without a posterior, and in no paper: the latents of a pair whose values before
+    rounding are closest, by the same rule for squared differences, exchange their values. Quantised codes stay
+    quantised, and each image is reconstructed with the other's values.
     """
 
     title: ClassVar[str] = "the adaptive grouping"
-    kind: Literal["gvae", "mlvae"] = "gvae"  # how shared posteriors are combined
+    kind: Literal["gvae", "mlvae", "exchange"] = "gvae"  # how shared latents are combined
     divergence: Literal["symmetric", "one_way"] = "symmetric"  # one_way: as published in 2020
 
     def __call__(self, code: Code, generator: torch.Generator | None) -> Code:
         """Sample codes (2n, D) from the grouped posteriors, or take their means if ``generator`` is None."""
+        if len(code.z) % 2:
+            raise InputError(f"{self.title} needs pairs, so an even number of images, got {len(code.z)}.")
+        n = len(code.z) // 2
+        if self.kind == "exchange":
+            shared = below_the_middle((code.continuous[:n] - code.continuous[n:]).detach().square()).repeat(2, 1)
+            return replace(code, z=torch.where(shared, code.z.roll(n, dims=0), code.z))
         mean, logvar = posterior(self.title, code)
-        if len(mean) % 2:
-            raise InputError(f"{self.title} needs pairs, so an even number of images, got {len(mean)}.")
-        n = len(mean) // 2
         means, logvars = (mean[:n], mean[n:]), (logvar[:n], logvar[n:])
         with torch.no_grad():
             shared = shared_latents(means, logvars, symmetric=self.divergence == "symmetric").repeat(2, 1)  # (2n, D)
