@@ -17,6 +17,10 @@ class Unavailable(OSError):
     """A file is missing, damaged, or cannot be fetched or written; the message says what to do about it."""
 
 
+class OtherVersion(Unavailable):
+    """A file was written by another version of Unweave and cannot be read; the message names both versions."""
+
+
 class MissingExtra(ImportError):
     """An optional dependency is not installed; the message has the command that installs it."""
 

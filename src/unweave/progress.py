@@ -25,6 +25,19 @@ def set_level(level: Level) -> None:
     _level = level
 
 
+def note(text: str) -> None:
+    """Print a line on standard error if progress is shown verbosely."""
+    if _level == "verbose":
+        from rich.console import Console
+
+        Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def level() -> Level:
+    """Return how much is shown."""
+    return _level
+
+
 class Advance(Protocol):
     """Report how much was done since the last call, with an optional note to show beside the bar."""
 
@@ -71,7 +84,7 @@ class _Lines:
             scale, unit = (1e6, "MB") if self._unit == "bytes" else (1, self._unit)
             parts = [f"{self._done / scale:,.0f} of {self._total / scale:,.0f} {unit}"]
             if speed > 0:
-                parts += [f"{speed / scale:,.1f}/s", f"{_duration((self._total - self._done) / speed)} left"]
+                parts += [f"{speed / scale:,.1f}/s", f"{duration((self._total - self._done) / speed)} left"]
             text = f"{self._task}: {', '.join(parts)}" + (f"; {self._note}" if self._note else "")
             self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
@@ -88,7 +101,7 @@ def _bars(console: Console, unit: str) -> Progress:
     class Left(ProgressColumn):
         def render(self, task: Task) -> Text:
             left = task.time_remaining
-            return Text("" if left is None else f"{_duration(left)} left")
+            return Text("" if left is None else f"{duration(left)} left")
 
     class Notes(ProgressColumn):
         def render(self, task: Task) -> Text:
@@ -114,12 +127,14 @@ def _shortened(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: room - 1]}…"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Return a duration in words.
 
-    >>> _duration(75), _duration(7300)
-    ('1 min', '2.0 h')
+    >>> duration(75), duration(7300), duration(1e6)
+    ('1 min', '2.0 h', '11.6 days')
     """
     if seconds < 60:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:,.1f} days"

@@ -6,7 +6,9 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args
@@ -16,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, Va
 from unweave.errors import InputError, unknown
 
 T = TypeVar("T")
+_IMPORTS: ContextVar[bool] = ContextVar("own_code_is_imported", default=True)
 
 
 class Settings(BaseModel):
@@ -48,6 +51,8 @@ def _sentence(settings: type[Settings], error: ValidationError) -> InputError:
     if problem["type"] == "extra_forbidden":
         inner = _at(settings, path[:-1])
         return unknown(f"setting of {inner.title}", path[-1], inner.model_fields)
+    if problem["type"] == "missing":
+        return InputError(f"{settings.title}: {'.'.join(path)} is missing.")
     reason = problem["msg"].removeprefix("Value error, ").replace("Input should", "must", 1)
     return InputError(f"{settings.title}: {'.'.join(path)} {reason}, got {problem['input']!r}.")
 
@@ -73,8 +78,20 @@ def named(what: str, name: str, known: Mapping[str, T]) -> T:
     return known[name]
 
 
+@contextmanager
+def without_own_code() -> Iterator[None]:
+    """Refuse to import any ``package.module:name`` inside the block, for configurations that are not trusted."""
+    token = _IMPORTS.set(False)
+    try:
+        yield
+    finally:
+        _IMPORTS.reset(token)
+
+
 def imported(what: str, name: str) -> Any:
     """Import the object at ``package.module:name``; modules of the working directory are found as well."""
+    if not _IMPORTS.get():
+        raise InputError(f"{what} {name!r} is code outside of Unweave, which is not run here.")
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise InputError(f"{what} {name!r}: write your own as package.module:name.")

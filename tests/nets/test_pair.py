@@ -39,25 +39,23 @@ def test_activations_leave_the_output_layer_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "smallest", "expected"),
-    [((1, 64, 64), None, (4, 4)), ((3, 16, 48), None, (1, 3)), ((3, 32, 48), 32, (2, 3))],
+    ("net", "shape", "expected"),
+    [("conv64", (1, 64, 64), (4, 4)), ("conv64", (3, 16, 48), (1, 3)), ("tripod", (3, 32, 48), (2, 3))],
 )
-def test_sizes_that_fit(shape: tuple[int, int, int], smallest: int | None, expected: tuple[int, int]) -> None:
-    assert cells("net", shape, 16, smallest=smallest) == expected
+def test_sizes_that_fit(net: str, shape: tuple[int, int, int], expected: tuple[int, int]) -> None:
+    assert cells(net, shape) == expected
 
 
 @pytest.mark.parametrize(
-    ("shape", "smallest", "words"),
+    ("net", "shape", "words"),
     [
-        ((1, 60, 64), None, "multiples of 16, got 60 × 64: resize the images to 48 × 64 or 64 × 64, or use"),
-        ((1, 28, 28), None, "resize the images to 16 × 16 or 32 × 32, or use the net 'mlp'"),
-        ((1, 7, 7), None, "got 7 × 7: resize the images to 16 × 16, or"),
-        ((1, 16, 16), 32, "multiples of 16, at least 32, got 16 × 16: resize the images to 32 × 32, or"),
+        ("conv64", (1, 60, 64), "multiples of 16, got 60 × 64: resize the images to 48 × 64 or 64 × 64, or use"),
+        ("conv64", (1, 28, 28), "resize the images to 16 × 16 or 32 × 32, or use the net 'mlp'"),
+        ("conv64", (1, 7, 7), "got 7 × 7: resize the images to 16 × 16, or"),
+        ("qlae", (1, 16, 16), "multiples of 16, at least 32, got 16 × 16: resize the images to 32 × 32, or"),
     ],
 )
-def test_other_sizes_are_refused_with_the_nearest(
-    shape: tuple[int, int, int], smallest: int | None, words: str
-) -> None:
+def test_other_sizes_are_refused_with_the_nearest(net: str, shape: tuple[int, int, int], words: str) -> None:
     with pytest.raises(InputError) as caught:
-        cells("conv", shape, 16, smallest=smallest)
+        cells(net, shape)
     assert words in str(caught.value)

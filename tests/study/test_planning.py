@@ -34,10 +34,31 @@ def test_the_example_of_the_documentation_plans_without_opening_data() -> None:
     [
         (('recipe = "beta_vae"', 'recipe = "betavae"'), "line 16: grid 1: unknown recipe 'betavae'"),
         (("beta = [1, 4]", "bta = [1, 4]"), "line 18: grid 1: unknown setting of beta_vae 'bta': did you mean 'beta'"),
-        (("beta = [1, 4]", 'beta = [1, "x"]'), "grid 1: beta_vae: beta must be a valid number"),
-        (("steps = 3", "steps = true"), "steps must not be a boolean"),
+        (("beta = [1, 4]", 'beta = [1, "x"]'), "line 18: grid 1: beta_vae: beta must be a valid number"),
+        (("beta = [1, 4]", "beta = [1, -4]"), "line 18: grid 1: .* must be greater than or equal to 0, got -4"),
+        (("steps = 3", "steps = true"), "line 10: .*steps must not be a boolean"),
+        (("batch = 4", "batch = [[4]]"), "line 11: .*batch must be a valid integer"),
+        (("batch = 4", 'device = "cuda"'), "line 11: .*'device' says how runs are carried out"),
+        (("seed = [0, 1]", "seed = [0, -1]"), "line 19: .*seed must be greater than or equal to 0, got -1"),
+        (("seeds = 2", "seeds = 2\nzip = {lr = [1e-3, -1.0]}"), "line 25: grid 2: .*lr must be greater than 0"),
+        (("seeds = 2", 'seeds = 2\n"data.dark" = 3'), "line 25: grid 2: unknown option of .* 'dark'"),
+        (("samples = 60", "samples = 60\nsettings = {mig = {bin = 3}}"), "line 7: unknown setting of mig 'bin'"),
+        (
+            ("[fixed]", '[select]\nby = "dci"\nseeds = [5]\n[fixed]'),
+            "line 10: .* needs the metric dci, but metrics are mig",
+        ),
+        (("[fixed]", '[select]\nby = "mig"\nseeds = [5]\nper = ["sed"]\n[fixed]'), "line 12: .*did you mean 'seed'"),
+        (
+            ("[fixed]", '[select]\nby = "mig.scor"\nseeds = [5]\n[fixed]'),
+            r"line 10: unknown score in \[select\] by 'mig.scor'",
+        ),
+        (
+            ('net = "tests.study.tiny:linear"', 'net = "conv64"'),
+            "line 13: grid 1: net 'conv64' needs images .* got 8 × 8",
+        ),
         (('metrics = ["mig"]', 'metrics = ["migg"]'), "line 3: unknown metric 'migg': did you mean 'mig'"),
-        (('recipe = ["ae"]', 'recipe = ["ae"]\nterms = {kl = 1.0}'), "grid 2: the term kl cannot be combined"),
+        (('recipe = ["ae"]', 'recipe = ["ae"]\nterms = {kl = 1.0}'), "line 23: grid 2: the term kl cannot be combined"),
+        (('data = "tests.study.tiny:Dots"\nbeta', 'data = "./nowhere"\nbeta'), "line 17: grid 1: there is no file"),
         (('data = "tests.study.tiny:Dots"\nbeta', 'data = "dsprite"\nbeta'), "line 17: grid 1: unknown data set"),
     ],
 )
@@ -45,3 +66,11 @@ def test_mistakes_are_sentences_with_the_line(change: tuple[str, str], message: 
     text = SPEC.replace(*change)
     with pytest.raises(InputError, match=message):
         plan(parse_spec(text), text)
+
+
+def test_a_study_may_measure_nothing() -> None:
+    text = SPEC.replace('metrics = ["mig"]\n', "")
+    assert len(plan(parse_spec(text), text)) == 6
+    wrong = text.replace("samples = 60", "samples = 60\nsettings = {mig = {bin = 3}}")
+    with pytest.raises(InputError, match="unknown setting of mig 'bin'"):
+        plan(parse_spec(wrong), wrong)

@@ -145,3 +145,8 @@ def _children(pid: int) -> list[int]:
         if int(fields[1]) == pid:
             found.append(int(path.parent.name))
     return found
+
+
+def test_runs_are_chosen_by_settings_or_a_function(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"where must be settings, .* got 'ae'"):
+        Study(SPEC, store=tmp_path).runs(where="ae")  # type: ignore[arg-type]

@@ -154,3 +154,11 @@ def test_the_source_of_ones_own_parts_is_part_of_the_run(tmp_path: Path, monkeyp
     (tmp_path / "own_terms_for_test.py").unlink()
     with pytest.raises(Unavailable, match="uses code of your own that is not found here"):
         read_configuration(tmp_path)
+
+
+def test_another_seed_gives_the_configuration_and_name_that_it_would_be_given() -> None:
+    first, _ = configure("beta_vae", identity_of("rooms3d"), {"beta": 2.0, "seed": 7})
+    for seed in (0, 7, 4_000_000_000):
+        other, _ = configure("beta_vae", identity_of("rooms3d"), {"beta": 2.0, "seed": seed})
+        assert first.with_seed(seed) == other
+        assert first.name_with_seed(seed) == first.with_seed(seed).name == other.name

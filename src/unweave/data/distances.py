@@ -121,9 +121,19 @@ def factor_importance(
     For each factor, ``pairs`` random points are compared with points that differ in that factor only (eq. 12); the row
     "random" compares pairs of different random points (eq. 13).
     """
+    rows = []
+    for name, values in sampled_distances(data, generator, pairs=pairs, distance=distance):
+        measured = values.double()
+        rows.append(Importance(name, float(measured.mean()), float(measured.std())))
+    return sorted(rows, key=lambda row: -row.mean)
+
+
+def sampled_distances(
+    data: FactorData, generator: torch.Generator, *, pairs: int = 50_000, distance: Distance = mse
+) -> Iterator[tuple[str, Tensor]]:
+    """Yield each factor with the distances (pairs,) of random pairs that differ in it only, and finally "random"."""
     space = data.space
     pairs = whole("pairs", pairs, at_least=2)
-    rows = []
     changeable = [name for name, size in zip(space.names, space.sizes, strict=True) if size > 1]
     if not changeable:
         raise InputError(f"{data.name} has a single point, so there are no pairs to compare.")
@@ -133,21 +143,14 @@ def factor_importance(
             second, axis = first.clone(), space.axis(name)
             step = torch.randint(1, space.sizes[axis], (pairs,), generator=generator)
             second[:, axis] = (first[:, axis] + step) % space.sizes[axis]
-            rows.append(_importance(name, data, first, second, distance, generator))
+            yield name, perceived_distance(data, first, second, distance=distance, generator=generator)
             advance(1)
         first = space.sample(pairs, generator)
         second = space.sample(pairs, generator)
         while (same := (first == second).all(1)).any():
             second[same] = space.sample(int(same.sum()), generator)
-        rows.append(_importance("random", data, first, second, distance, generator))
-    return sorted(rows, key=lambda row: -row.mean)
-
-
-def _importance(
-    name: str, data: FactorData, a: Tensor, b: Tensor, distance: Distance, generator: torch.Generator
-) -> Importance:
-    values = perceived_distance(data, a, b, distance=distance, generator=generator).double()
-    return Importance(name, float(values.mean()), float(values.std()))
+        yield "random", perceived_distance(data, first, second, distance=distance, generator=generator)
+        advance(1)
 
 
 @dataclass(frozen=True)

@@ -59,12 +59,14 @@ class Rooms3D(FactorData):
 
     def __init__(self, *, size: int = 64) -> None:
         self.shape = (3, check_image_size(self.name, size), size)
-        hues = [colorsys.hsv_to_rgb(i / 10, 1, 1) for i in range(10)]
-        self._colours = torch.tensor(hues)  # (10, rgb)
 
     def prepare(self) -> None:
         """Cast the views, once."""
         _ = self._layers
+
+    @cached_property
+    def _colours(self) -> Tensor:
+        return torch.tensor([colorsys.hsv_to_rgb(i / 10, 1, 1) for i in range(10)])  # (10, rgb)
 
     @cached_property
     def _layers(self) -> Bytes:

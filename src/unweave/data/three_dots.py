@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
@@ -32,9 +34,14 @@ class ThreeDots(FactorData):
 
     def __init__(self, *, size: int = 64) -> None:
         self.shape = (1, check_image_size(self.name, size), size)
+
+    @cached_property
+    def _squared(self) -> Tensor:
+        """The squared distance of each place from each pixel along one axis (places, W)."""
+        size = self.shape[-1]
         centers = torch.arange(PLACES) * (size / (PLACES - 1))  # in pixels
         pixels = torch.arange(size) + 0.5
-        self._squared = (pixels - centers[:, None]) ** 2  # (places, W): squared distance along one axis
+        return (pixels - centers[:, None]) ** 2
 
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
         size = self.shape[-1]

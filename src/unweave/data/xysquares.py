@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
@@ -48,10 +50,16 @@ class XYSquares(FactorData):
             raise InputError(
                 f"xysquares: {grid} positions {spacing} pixels apart need {extent} pixels, but size is {size}."
             )
-        self._space = _space(squares, grid)
-        corner = (size - extent) // 2 + spacing * torch.arange(grid)[:, None]  # (grid, 1)
-        pixels = torch.arange(size)
-        self._covered = ((pixels >= corner) & (pixels < corner + square)).byte() * 255  # (grid, W)
+        self._space, self._grid, self._margin = _space(squares, grid), grid, (size - extent) // 2
+
+    @cached_property
+    def _covered(self) -> Tensor:
+        """Which pixels a square at each position covers along one axis, as 0 or 255 (grid, W)."""
+        square, spacing = self.resolved["square"], self.resolved["spacing"]
+        corner = self._margin + spacing * torch.arange(self._grid)[:, None]  # (grid, 1)
+        pixels = torch.arange(self.shape[-1])
+        inside: Tensor = (pixels >= corner) & (pixels < corner + square)
+        return inside.byte() * 255
 
     @property
     def space(self) -> FactorSpace:

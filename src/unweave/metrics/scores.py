@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from functools import lru_cache
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -86,13 +87,19 @@ def result_from_plain(metric: str | Metric, plain: Mapping[str, Any]) -> Any:
     For a metric that is not in the catalogue, only the score is rebuilt.
     """
     known = METRICS.get(metric) if isinstance(metric, str) else metric
-    kind = Value if known is None or known.own else get_type_hints(known.function)["return"]
-    hints = get_type_hints(kind)
+    kind = Value if known is None or known.own else _hints(known.function)["return"]
+    hints = _hints(kind)
     try:
         return kind(**{part.name: _rebuilt(hints[part.name], plain[part.name]) for part in fields(kind)})
     except (KeyError, TypeError, ValueError) as error:
         name = metric if isinstance(metric, str) else metric.name
         raise InputError(f"this is not a result of {name} as result_to_plain writes it: {error!r}") from error
+
+
+@lru_cache(maxsize=256)
+def _hints(what: Any) -> dict[str, Any]:
+    """Return the types of a function or a class, which take long to work out."""
+    return get_type_hints(what)
 
 
 def _rebuilt(hint: Any, value: Any) -> Any:

@@ -16,7 +16,7 @@ def conv16(shape: Shape, outputs: int, latents: int, *, activation: Activation =
     row and one column, so that the sizes are 16, 8, 4 and back.
     """
     channels = shape[0]
-    rows, columns = cells("conv16", shape, 4)
+    rows, columns = cells("conv16", shape)
     narrow, middle, wide = (scaled(units, width) for units in (32, 64, 128))
     encoder = nn.Sequential(
         nn.Conv2d(channels, middle, 3, stride=2, padding=1),

@@ -17,7 +17,7 @@ from unweave.nets.upconv import Upconv, in_a_row
 def conv64(shape: Shape, outputs: int, latents: int, *, activation: Activation = "relu", width: Width = 1.0) -> Net:
     """Four convolutions of stride 2 and two linear layers, mirrored in the decoder. Sizes are multiples of 16."""
     channels = shape[0]
-    rows, columns = cells("conv64", shape, 16)
+    rows, columns = cells("conv64", shape)
     narrow, wide, units = (scaled(count, width) for count in (32, 64, 256))
     features = wide * rows * columns
     encoder = nn.Sequential(

@@ -63,9 +63,12 @@ class Unflatten(nn.Module):
         return vectors.reshape(-1, *self.shape).permute(0, 3, 1, 2)
 
 
-def cells(net: str, shape: Shape, step: int, *, smallest: int | None = None) -> tuple[int, int]:
-    """Return height and width divided by ``step``, or raise an error that names the closest valid sizes."""
-    smallest = step if smallest is None else smallest
+SIZES = {"conv64": (16, 16), "conv16": (4, 4), "qlae": (16, 32), "tripod": (16, 32)}  # a step, and the smallest size
+
+
+def cells(net: str, shape: Shape) -> tuple[int, int]:
+    """Return height and width divided by the step of a net, or raise an error that names the closest valid sizes."""
+    step, smallest = SIZES[net]
     _, height, width = shape
     if all(size % step == 0 and size >= smallest for size in (height, width)):
         return height // step, width // step

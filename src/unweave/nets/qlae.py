@@ -27,7 +27,7 @@ def qlae(shape: Shape, outputs: int, latents: int, *, activation: _Hidden = "lea
     pixels the encoder's last instance norm would see 1 × 1 features, which it makes zero.
     """
     channels = shape[0]
-    rows, columns = cells("qlae", shape, 16, smallest=32)
+    rows, columns = cells("qlae", shape)
     widths = [channels, *(scaled(units, width) for units in (32, 64, 128, 256) for _ in _STAGE)]
     convolutions = [
         layer

@@ -31,7 +31,7 @@ def tripod(
     makes zero.
     """
     channels = shape[0]
-    rows, columns = cells("tripod", shape, 16, smallest=32)
+    rows, columns = cells("tripod", shape)
     decoder = Decoder((channels, rows, columns), latents, activation, width, normalised=normalised)
     return Net(Encoder(channels, outputs, activation, width), decoder)
 

@@ -7,18 +7,18 @@ import multiprocessing
 import os
 import signal
 import time
-from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
+from unweave.study.queue import PAUSE, Queue
 from unweave.study.worker import Report, Task, work
 
-ATTEMPTS = 5  # of one run whose worker was killed, before the run counts as failed
-PAUSE = 0.2  # seconds between two looks at runs that another launcher is training
 ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 MEMORY = 1.5 * 2**30  # bytes that a worker may need
+MEMINFO, CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 
 
 @dataclass
@@ -31,30 +31,27 @@ class Slot:
     name: str = ""
 
 
-@dataclass
-class Queue:
-    """Tasks that are waiting, by the names of their runs, and how often each was begun."""
-
-    tasks: dict[str, Task]
-    waiting: deque[str] = field(init=False)
-    begun: dict[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.waiting = deque(self.tasks)
-
-
 def default_workers() -> int:
     """Return one worker per core, fewer if there is not enough memory."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
-        return cores
-    return max(1, min(cores, int(memory / MEMORY)))
+    memory = available_memory()
+    return cores if memory is None else max(1, min(cores, int(memory / MEMORY)))
+
+
+def available_memory() -> int | None:
+    """Return the bytes that can be used without swapping, within the limit of a container; None if not known."""
+    found = []
+    with contextlib.suppress(OSError, StopIteration, ValueError):
+        lines = MEMINFO.read_text().splitlines()  # free memory alone leaves out what the file cache would give back
+        found.append(1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))))
+    with contextlib.suppress(OSError, ValueError):  # ValueError: the limit is "max"
+        limit, used = (int((CGROUP / name).read_text()) for name in ("memory.max", "memory.current"))
+        found.append(max(0, limit - used))
+    return min(found, default=None)
 
 
 def run_tasks(
-    tasks: dict[str, Task], workers: int, report: Callable[[Report], None], watch: Callable[[list[str]], None]
+    tasks: Mapping[str, Task], workers: int, report: Callable[[Report], None], watch: Callable[[list[str]], None]
 ) -> None:
     """Carry out tasks on worker processes; ``report`` is called for each that ends, ``watch`` with those under way.
 
@@ -62,13 +59,13 @@ def run_tasks(
     a checkpoint.
     """
     context = multiprocessing.get_context("spawn")
-    queue = Queue(tasks)
+    queue = Queue(tasks, report)
     slots = [_start(context) for _ in range(min(workers, len(tasks)))]
     try:
-        while queue.waiting or any(slot.task for slot in slots):
+        while queue or any(slot.task for slot in slots):
             _hand_out(slots, queue)
             watch([slot.name for slot in slots if slot.task])
-            _collect(slots, queue, context, report)
+            _collect(slots, queue, context)
     except KeyboardInterrupt:
         _end(slots)
         raise
@@ -78,28 +75,33 @@ def run_tasks(
 def _start(context: Any) -> Slot:
     here, there = context.Pipe()
     process = context.Process(target=work, args=(there, ENVIRONMENT), daemon=True)
-    before = {name: os.environ.get(name) for name in ENVIRONMENT}
-    os.environ.update(ENVIRONMENT)  # numerical libraries read this when they are imported
-    try:
+    with single_threaded():
         process.start()
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
     there.close()
     return Slot(process, here)
 
 
+@contextlib.contextmanager
+def single_threaded() -> Iterator[None]:
+    """Let processes that are started here use one thread; numerical libraries read this when they are imported."""
+    before = {name: os.environ.get(name) for name in ENVIRONMENT}
+    os.environ.update(ENVIRONMENT)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
+
+
 def _hand_out(slots: list[Slot], queue: Queue) -> None:
     for slot in slots:
-        if slot.task is None and queue.waiting:
-            slot.name = queue.waiting.popleft()
-            slot.task = queue.tasks[slot.name]
-            queue.begun[slot.name] = queue.begun.get(slot.name, 0) + 1
+        if slot.task is None and queue:
+            slot.name, slot.task = queue.take()
             with contextlib.suppress(OSError):  # the process has died, which is noticed next
                 slot.connection.send(slot.task)
 
 
-def _collect(slots: list[Slot], queue: Queue, context: Any, report: Callable[[Report], None]) -> None:
+def _collect(slots: list[Slot], queue: Queue, context: Any) -> None:
     """Wait until something happens: a report, or the death of a worker."""
     busy = [slot for slot in slots if slot.task]
     ready = set(wait([s.connection for s in busy] + [s.process.sentinel for s in busy], timeout=1.0))
@@ -117,16 +119,9 @@ def _collect(slots: list[Slot], queue: Queue, context: Any, report: Callable[[Re
             slot.process.join()
             slot.connection.close()
             slots[place] = _start(context)
-            if queue.begun[name] >= ATTEMPTS:
-                report(Report(name, "failed", 0.0, f"its worker was killed {ATTEMPTS} times"))
-            else:
-                queue.waiting.appendleft(name)
-        elif said.outcome == "busy":
-            queue.waiting.append(name)
-            queue.begun[name] -= 1
+            queue.lose(name)
+        elif not queue.answer(said):
             time.sleep(PAUSE)
-        else:
-            report(said)
 
 
 def _end(slots: Iterable[Slot]) -> None:

@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from unweave.data import DataIdentity, identity_of
-from unweave.errors import InputError, Unavailable
+from unweave.errors import InputError, Unavailable, unknown
+from unweave.metrics import METRICS
 from unweave.metrics.choosing import check_settings, find_metrics
-from unweave.study.spec import STRENGTH, Spec, with_line
-from unweave.training import Configuration, configure
+from unweave.nets.pair import SIZES, cells
+from unweave.study.spec import STRENGTH, Selection, Spec, line_of, with_line
+from unweave.training import Configuration, Execution, configure
+from unweave.training.configuration import MOST_SEEDS
 
 
-@dataclass(frozen=True)
 class Planned:
     """One run of a study: the settings that were given, and the configuration that they make."""
 
-    settings: dict[str, Any]
-    configuration: Configuration
+    def __init__(self, settings: dict[str, Any], configuration: Configuration, *, seed: int | None = None) -> None:
+        """With a ``seed``, the configuration is that of a run that differs in the seed only."""
+        self.settings = settings
+        self._similar, self._seed = configuration, seed
 
-    @property
+    @cached_property
+    def configuration(self) -> Configuration:
+        """Everything that determines what the run learns."""
+        return self._similar if self._seed is None else self._similar.with_seed(self._seed)
+
+    @cached_property
     def name(self) -> str:
         """The name of the run."""
-        return self.configuration.name
+        return self._similar.name if self._seed is None else self._similar.name_with_seed(self._seed)
+
+    @property
+    def data(self) -> DataIdentity:
+        """Which data the run sees."""
+        return self._similar.data
 
 
 def plan(spec: Spec, text: str = "") -> list[Planned]:
@@ -33,40 +49,92 @@ def plan(spec: Spec, text: str = "") -> list[Planned]:
     trained once. The same settings in two grids are refused. Nothing is opened or trained. Errors name the line of
     ``text``, the TOML that the specification was read from.
     """
-    if spec.metrics:
-        try:
-            find_metrics(spec.metrics)
-            check_settings(spec.score.settings, spec.metrics)
-        except InputError as error:
-            raise with_line(text, "metrics", 0, error) from None
+    _check_metrics(spec, text)
     runs: list[Planned] = []
-    seen: dict[str, int] = {}  # the grid of each point
+    seen: dict[tuple[str, object], int] = {}  # the grid of each point
     identities: dict[str, DataIdentity] = {}
-    for number, grid in enumerate(spec.grid, 1):
-        alone = spec.model_copy(update={"grid": (grid,)})
-        for settings in alone.points():
+    for number in range(1, len(spec.grid) + 1):
+        similar: dict[Hashable, tuple[str, Configuration]] = {}  # one configuration for all seeds of a point
+        for key, settings in spec.grouped_points_of(number):
+            seed = settings.get("seed")
+            is_seed = type(seed) is int and 0 <= seed < MOST_SEEDS
             try:
-                planned = Planned(settings, configured(settings, identities))
+                if key in similar and is_seed:
+                    others, configuration = similar[key]
+                    planned = Planned(settings, configuration, seed=seed)
+                else:
+                    configuration = configured(settings, identities)
+                    others = repr(sorted(item for item in settings.items() if item[0] != "seed"))
+                    planned, similar[key] = Planned(settings, configuration), (others, configuration)
             except (InputError, Unavailable) as error:
                 raise with_line(
                     text, _blamed(settings, str(error)), number, InputError(f"grid {number}: {error}")
                 ) from None
-            point = repr(sorted(settings.items()))
+            point = (others, seed if is_seed else repr(seed))
             if point in seen:
                 repeated = InputError(f"grid {number} repeats a run of grid {seen[point]}: {settings}.")
                 raise with_line(text, "grid", number, repeated)
             seen[point] = number
             runs.append(planned)
+    if spec.select is not None:
+        _check_selection(spec, spec.select, {key for run in runs for key in run.settings}, text)
     return runs
+
+
+def _check_metrics(spec: Spec, text: str) -> None:
+    """Refuse unknown metrics and unknown settings of metrics."""
+    if spec.metrics:
+        try:
+            for found in find_metrics(spec.metrics):
+                if found.needs == "other":
+                    hint = " unweave study table --udr adds it to the table." if found.name == "udr" else ""
+                    raise InputError(
+                        f"{found.name} is not a score of a single run, so workers cannot measure it.{hint}"
+                    )
+        except InputError as error:
+            raise with_line(text, "metrics", 0, error) from None
+    try:
+        check_settings(spec.score.settings, spec.metrics or "all")
+    except InputError as error:
+        metric = next((name for name in spec.score.settings if name in str(error).split("'")[0].split()), "settings")
+        raise with_line(text, metric if line_of(text, metric) else "settings", 0, error) from None
+
+
+def _check_selection(spec: Spec, rule: Selection, known: set[str], text: str) -> None:
+    """Refuse a rule whose score is not measured, or that groups by a setting that no run has."""
+    metric = rule.by.partition(".")[0]
+    if metric not in spec.metrics and not any(":" in name for name in spec.metrics):  # whose scores have other names
+        measured = ", ".join(spec.metrics) or "none"
+        wrong = InputError(f"[select] by = {rule.by!r} needs the metric {metric}, but metrics are {measured}.")
+        raise with_line(text, "by", 0, wrong)
+    scores = METRICS[metric].scores if metric in METRICS else ()
+    columns = [metric] if len(scores) == 1 else [f"{metric}.{score}" for score in scores]
+    if columns and rule.by not in columns:
+        raise with_line(text, "by", 0, unknown("score in [select] by", rule.by, columns))
+    for key in rule.per:
+        if key not in known:
+            raise with_line(text, "per", 0, unknown("setting in [select] per", key, known))
 
 
 def _blamed(settings: Mapping[str, Any], message: str) -> str:
     """Return the setting that an error is about: one that it quotes, whose value it quotes, or that it names."""
+    message = re.sub(r"^(the \w+|a weighted term): ", "", message)  # of what a setting is part
+    words = {word.rstrip(".") for word in re.findall(r"[\w.-]+", message)}
+
+    def inside(key: str) -> list[str]:
+        value = settings[key]
+        return [key, key.removeprefix("data."), *(map(str, value) if isinstance(value, Mapping) else [])]
+
     tests: tuple[Callable[[str], bool], ...] = (
-        lambda key: f"'{key}'" in message,
+        lambda key: any(f"'{name}'" in message for name in inside(key)),
         lambda key: repr(settings[key]) in message and isinstance(settings[key], str),
-        lambda key: key in message.replace(":", " ").split(),
-        lambda key: str(settings[key]) in message,
+        lambda key: any(name in words for name in inside(key)),
+        lambda key: (
+            type(settings[key]) in (int, float)
+            and message.endswith((f"got {settings[key]}.", f"got {float(settings[key])}."))
+        ),
+        lambda key: key == "data" and Path(str(settings[key])).name in words,
+        lambda key: str(settings[key]) in words,
     )
     return next((key for test in tests for key in settings if test(key)), "grid")
 
@@ -80,18 +148,25 @@ def configured(settings: Mapping[str, Any], identities: dict[str, DataIdentity] 
         known[data] = identity_of(str(settings["data"]), **options)
     apart = ("recipe", "data", STRENGTH)
     given = {key: value for key, value in settings.items() if key not in apart and not key.startswith("data.")}
-    return configure(settings["recipe"], known[data], given)[0]
+    for key in given.keys() & Execution.model_fields.keys():
+        raise InputError(
+            f"{key!r} says how runs are carried out, not what they learn: give it to Study.run in Python instead."
+        )
+    configuration = configure(settings["recipe"], known[data], given)[0]
+    if configuration.net.name in SIZES and not configuration.linear:
+        cells(configuration.net.name, configuration.data.shape)  # which refuses images of another size
+    return configuration
 
 
 def varying(runs: list[Planned]) -> list[str]:
     """Return the settings in which runs differ, in the order in which they first occur."""
     keys = dict.fromkeys(key for run in runs for key in run.settings)
-    return [key for key in keys if len({repr(run.settings.get(key)) for run in runs}) > 1]
+    return [key for key in keys if any(run.settings.get(key) != runs[0].settings.get(key) for run in runs)]
 
 
 def by_data(runs: list[Planned]) -> Iterator[tuple[str, int]]:
     """Yield each data set with its number of runs."""
     counts: dict[str, int] = {}
     for run in runs:
-        counts[run.configuration.data.label] = counts.get(run.configuration.data.label, 0) + 1
+        counts[run.data.label] = counts.get(run.data.label, 0) + 1
     yield from counts.items()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -35,8 +35,8 @@ class Selection(Settings):
     title: ClassVar[str] = "[select]"
     by: str  # a score, as in infomec.modularity
     per: tuple[str, ...] = ("data", "recipe")  # one choice for each combination of these
-    best: str = Field(default="highest", pattern="^(highest|lowest)$")
-    over_seeds: str = Field(default="mean", pattern="^(mean|median)$")
+    best: Literal["highest", "lowest"] = "highest"
+    over_seeds: Literal["mean", "median"] = "mean"
     seeds: tuple[int, ...]  # of the second stage
 
 
@@ -53,8 +53,16 @@ class Spec(Settings):
 
     def points(self) -> Iterator[dict[str, Any]]:
         """Yield the settings of every run: the product of the axes of each grid, one grid after the other."""
-        for number, grid in enumerate(self.grid, 1):
-            yield from _product({**self.fixed, **grid}, f"grid {number}")
+        for number in range(1, len(self.grid) + 1):
+            yield from self.points_of(number)
+
+    def points_of(self, number: int) -> Iterator[dict[str, Any]]:
+        """Yield the settings of the runs of one grid; the first is number 1."""
+        return (point for _, point in self.grouped_points_of(number))
+
+    def grouped_points_of(self, number: int) -> Iterator[tuple[Hashable, dict[str, Any]]]:
+        """Yield the settings of the runs of one grid, each with a key that runs share if they differ in the seed."""
+        yield from _product({**self.fixed, **self.grid[number - 1]}, f"grid {number}")
 
 
 def read_spec(path: str | Path) -> Spec:
@@ -82,15 +90,38 @@ def parse_spec(text: str) -> Spec:
     grids = fields.get("grid")
     if not isinstance(grids, list) or not grids:
         raise InputError("a study needs at least one [[grid]].")
-    if not isinstance(fields.get("name"), str) or not NAME.fullmatch(fields["name"]):
+    if "name" not in fields:
+        raise InputError('a study needs a name: name = "…".')
+    if not isinstance(fields["name"], str) or not NAME.fullmatch(fields["name"]):
         raise _at(text, "name", InputError("name must be a word of letters, digits, dots and dashes."))
-    fields["metrics"] = tuple(fields.get("metrics", ()))
+    fields["metrics"] = _checked_metrics(fields.get("metrics", []), text)
     try:
         spec = Spec(**fields)
     except InputError as error:
         raise _at(text, _named_key(str(error), text), error) from None
     _check_axes(spec, text)
     return spec
+
+
+def _checked_metrics(metrics: Any, text: str) -> tuple[str, ...]:
+    if not isinstance(metrics, list) or not all(isinstance(name, str) for name in metrics):
+        raise _at(text, "metrics", InputError(f"metrics must be a list of names, got {metrics!r}."))
+    if repeated := _repeated(metrics):
+        raise _at(text, "metrics", InputError(f"metrics lists {repeated} twice: list it once."))
+    return tuple(metrics)
+
+
+def _repeated(values: Sequence[Any]) -> str | None:
+    """Return the first value that is listed twice, None if all are different."""
+    seen: set[Hashable] = set()
+    for value in values:
+        key = (
+            (isinstance(value, bool), value) if isinstance(value, Hashable) else repr(value)
+        )  # 4 and 4.0 are one value
+        if key in seen:
+            return repr(value)
+        seen.add(key)
+    return None
 
 
 def line_of(text: str, key: str, section: int = 0) -> int | None:
@@ -104,28 +135,46 @@ def line_of(text: str, key: str, section: int = 0) -> int | None:
 
 
 def with_line(text: str, key: str, section: int, error: InputError) -> InputError:
-    """Return an error with the line of the key that it is about."""
-    line = line_of(text, key, section) or line_of(text, key)
+    """Return an error with the line of the key that it is about: in the grid, in one of its zips, or elsewhere."""
+    zipped = line_of(text, "zip", section)
+    if zipped and key not in text.splitlines()[zipped - 1]:
+        zipped = None
+    line = line_of(text, key, section) or zipped or line_of(text, key) or line_of(text, "grid", section)
     return InputError(f"line {line}: {error}") if line else error
 
 
 def _check_axes(spec: Spec, text: str) -> None:
     for number, grid in enumerate(spec.grid, 1):
+
+        def wrong(key: str, message: str, number: int = number) -> InputError:
+            return with_line(text, key, number, InputError(f"grid {number}{message}"))
+
         merged = {**spec.fixed, **grid}
-        varied = {key for zipped in _zips(merged, f"grid {number}") for key in zipped}
+        try:
+            varied = {key for zipped in _zips(merged, f"grid {number}") for key in zipped}
+        except InputError as error:
+            raise with_line(text, "zip", number, error) from None
         for axis in AXES:
             if axis not in merged and axis not in varied:
-                raise with_line(text, "grid", number, InputError(f"grid {number} has no {axis}."))
+                raise wrong("grid", f" has no {axis}.")
         for key in varied & merged.keys():
-            raise with_line(text, key, number, InputError(f"grid {number}: {key} is given twice, once in a zip."))
+            raise wrong(key, f": {key} is given twice, once in a zip.")
         if "seed" in merged and "seeds" in merged:
-            raise with_line(text, "seeds", number, InputError(f"grid {number}: give seed or seeds, not both."))
+            raise wrong("seeds", ": give seed or seeds, not both.")
+        seeds = merged.get("seeds", 1)
+        if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
+            raise wrong("seeds", f": seeds must be a number of seeds, got {seeds!r}.")
+        strength = merged.get(STRENGTH)
+        if strength is not None and (not isinstance(strength, str) or strength not in {*merged, *varied}):
+            raise wrong(STRENGTH, f": strength must be the name of a setting of the grid, got {strength!r}.")
         for key, value in merged.items():
             if isinstance(value, list) and not value:
-                raise with_line(text, key, number, InputError(f"grid {number}: {key} has no values."))
+                raise wrong(key, f": {key} has no values.")
+            if key != "zip" and isinstance(value, list) and (repeated := _repeated(value)):
+                raise wrong(key, f": {key} lists {repeated} twice: list it once.")
 
 
-def _product(grid: Mapping[str, Any], title: str) -> Iterator[dict[str, Any]]:
+def _product(grid: Mapping[str, Any], title: str) -> Iterator[tuple[Hashable, dict[str, Any]]]:
     axes: list[list[dict[str, Any]]] = []
     for zipped in _zips(grid, title):
         axes.append([dict(zip(zipped, values, strict=True)) for values in zip(*zipped.values(), strict=True)])
@@ -133,34 +182,34 @@ def _product(grid: Mapping[str, Any], title: str) -> Iterator[dict[str, Any]]:
         if key == "zip":
             continue
         if key == "seeds":
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(f"{title}: seeds must be a number of seeds, got {value!r}.")
             key, value = "seed", list(range(value))
         axes.append([{key: single} for single in (value if isinstance(value, list) else [value])])
+    others = [place for place, axis in enumerate(axes) if axis[0].keys() != {"seed"}]
     for combination in itertools.product(*axes):
         point = {key: value for part in combination for key, value in part.items()}
         if STRENGTH in point:
-            if point[STRENGTH] not in point:
-                raise InputError(
-                    f"{title}: strength must be the name of a setting of the grid, got {point[STRENGTH]!r}."
-                )
             point[STRENGTH] = point[point[STRENGTH]]
-        yield point
+        yield tuple(id(combination[place]) for place in others), point
 
 
 def _zips(grid: Mapping[str, Any], title: str) -> list[dict[str, Sequence[Any]]]:
     """Return the groups of values that go together, each with lists of one length."""
     zips = grid.get("zip", [])
     zips = [zips] if isinstance(zips, dict) else zips
+    if not isinstance(zips, list) or not all(isinstance(zipped, dict) for zipped in zips):
+        raise InputError(f"{title}: zip must map settings to lists of values that go together, got {zips!r}.")
     for zipped in zips:
         lengths = {len(values) if isinstance(values, list) else None for values in zipped.values()}
-        if not isinstance(zipped, dict) or len(lengths) != 1 or None in lengths or 0 in lengths:
+        if len(lengths) != 1 or None in lengths or 0 in lengths:
             raise InputError(f"{title}: zip needs lists of one length, got {zipped!r}.")
     return list(zips)
 
 
 def _named_key(message: str, text: str) -> str:
-    words = re.findall(r"[\w.]+", message)
+    title, _, rest = message.partition(": ")
+    if title.startswith("unknown "):
+        return next((name for name in re.findall(r"'([^']+)'", title) if line_of(text, name)), "")
+    words = re.findall(r"[\w.]+", title if rest.endswith("is missing.") else rest)
     return next((word.rpartition(".")[2] for word in words if line_of(text, word.rpartition(".")[2])), "")
 
 

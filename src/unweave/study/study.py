@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unweave.errors import InputError, Unavailable, extra, whole
-from unweave.study.local import default_workers, run_tasks
+from unweave.errors import InputError, extra, whole
+from unweave.study.engines import Engine
+from unweave.study.estimating import Estimate, estimate
 from unweave.study.planning import Planned, configured, plan
 from unweave.study.selecting import select
 from unweave.study.spec import Spec, parse_spec, read_spec
-from unweave.study.table import Row, read_row
+from unweave.study.stored import Stored
+from unweave.study.table import Asked, Row, row_of
 from unweave.study.worker import Report, Task
-from unweave.training import Run, open_run
-from unweave.training.store import read_state, status_of, store_folder
+from unweave.training import Run
 
 if TYPE_CHECKING:
     import pandas
@@ -29,27 +30,37 @@ class Study:
 
     def __init__(self, spec: str | Path | Spec, *, store: str | Path | None = None) -> None:
         """``spec`` is the path of a TOML file, a TOML text, or a Spec."""
-        self._text = ""
+        self._text, self._file = "", ""
         if isinstance(spec, Spec):
             self.spec = spec
         elif isinstance(spec, str) and "\n" in spec:
             self._text, self.spec = spec, parse_spec(spec)
         else:
             self.spec = read_spec(spec)
-            self._text = Path(spec).read_text(encoding="utf-8")
-        self.store = store_folder(store)
+            self._text, self._file = Path(spec).read_text(encoding="utf-8"), f"{spec}: "
+        self.set_aside: dict[str, str] = {}  # damaged runs that the last call of run has set aside, with reasons
+        self.stored = Stored(store)
+        self.store = self.stored.folder  # of this machine, where the files of runs are read
+
+    @property
+    def text(self) -> str:
+        """The specification as TOML, as it was given; as JSON if it was given as a Spec."""
+        return self._text or self.spec.model_dump_json(indent=2, exclude_none=True)
 
     @cached_property
     def planned(self) -> list[Planned]:
         """The runs of the first stage."""
-        return plan(self.spec, self._text)
+        try:
+            return plan(self.spec, self._text)
+        except InputError as error:
+            raise InputError(f"{self._file}{error}") from error
 
     def all_planned(self) -> list[Planned]:
         """Return the runs of all stages; those of the second are known once the first is finished."""
         first = self.planned
         if self.spec.select is None:
             return first
-        rows = [self._row(planned) for planned in first]
+        rows = self.rows(first)
         if any(row.state not in DONE or not self._is_scored(row) for row in rows):
             return first
         chosen = select(self.spec.select, rows)
@@ -58,43 +69,68 @@ class Study:
         more = [Planned(settings, configured(settings)) for settings in second]
         return [*first, *(planned for planned in more if planned.name not in known)]
 
+    def second_stage(self) -> int:
+        """Return how many runs the second stage has: fresh seeds of one choice per group; 0 if there is none."""
+        if (rule := self.spec.select) is None:
+            return 0
+        groups = {tuple(repr(run.settings.get(key)) for key in rule.per) for run in self.planned}
+        return len(groups) * len(set(rule.seeds))
+
     def status(self) -> dict[str, int]:
         """Return how many runs are in each state; "unscored" are finished but lack a metric."""
         counts: dict[str, int] = {}
-        for planned in self.all_planned():
-            state = self._state(planned)
+        for row in self.rows():
+            state = self._state(row)
             counts[state] = counts.get(state, 0) + 1
         return counts
+
+    def rows(self, planned: list[Planned] | None = None) -> list[Row]:
+        """Return what the store has of runs, by default of all."""
+        wanted = self.all_planned() if planned is None else planned
+        opened, asked = self.stored.records(run.name for run in wanted), Asked(self.spec)
+        return [row_of(opened.records[run.name], self.store / run.name, run.settings, asked) for run in wanted]
 
     def run(
         self,
         *,
+        engine: str = "local",
         workers: int | None = None,
+        address: str | None = None,
+        cpus: float = 1,
+        gpus: float = 0,
         part: tuple[int, int] | None = None,
         retry: bool = False,
         report: Callable[[Report], None] | None = None,
-        watch: Callable[[int, list[str]], None] | None = None,
+        watch: Callable[[Collection[str], Sequence[str]], None] | None = None,
         **execution: Any,
     ) -> dict[str, int]:
         """Train and score what is not done yet, and return the number of runs in each state.
 
-        ``workers`` are processes of one thread, by default one per core. ``part=(i, n)`` takes the i-th of n parts of
-        the runs, for job arrays. ``retry`` tries failed runs again.
+        ``engine`` "local" uses processes on this machine, of one thread each; ``workers`` is their number, by default
+        one per core. "ray" uses the Ray cluster at an ``address`` ("auto" finds one that runs on this machine; None
+        starts one here), where each run takes ``cpus`` and ``gpus``, which can be fractions. ``part=(i, n)`` takes the
+        i-th of n parts of the runs, for job arrays. ``retry`` tries failed runs again. ``report`` is called for each
+        run that ends, ``watch`` about once a second with the names of the runs that are left and of those under way.
+        Damaged run folders are set aside and their runs are trained again; ``set_aside`` has the reasons by run.
         """
-        workers = default_workers() if workers is None else whole("workers", workers, at_least=1)
-        self.store.mkdir(parents=True, exist_ok=True)
+        chosen = Engine(engine, workers, address, cpus, gpus)
+        self.stored.make()
         if retry:
             self._forget_failures()
-        while tasks := self._tasks(part, execution):
-            remaining = len(tasks)
+        self.set_aside = self.stored.set_aside_damaged(self.all_planned())
+        while tasks := self._tasks(part, {**chosen.execution, **execution}):
+            left = set(tasks)
 
-            def count(said: Report) -> None:
-                nonlocal remaining
-                remaining -= 1
+            def ended(said: Report, left: set[str] = left) -> None:
+                left.discard(said.run)
                 if report is not None:
                     report(said)
 
-            run_tasks(tasks, workers, count, lambda names: watch(remaining, names) if watch else None)  # noqa: B023
+            def under_way(names: list[str], left: set[str] = left) -> None:
+                if watch is not None:
+                    watch(left, names)
+
+            chosen.run_tasks(tasks, ended, under_way)
             if self.spec.select is None:
                 break
         return self.status()
@@ -102,12 +138,15 @@ class Study:
     def table(self) -> pandas.DataFrame:
         """Return a data frame with one row per run: settings, configuration, scores, timing and state."""
         pandas = extra("pandas", "study")
-        rows = [self._row(planned) for planned in self.all_planned()]
-        return pandas.DataFrame([row.flat() for row in rows])
+        planned = self.all_planned()
+        names = [run.name for run in planned]
+        opened, asked = self.stored.records(names), Asked(self.spec)
+        rows = [row_of(opened.records[run.name], self.store / run.name, run.settings, asked).flat() for run in planned]
+        return pandas.concat([pandas.DataFrame(rows), opened.configurations(names)], axis=1)
 
     def runs(self, where: Mapping[str, Any] | Callable[[Row], bool] | None = None) -> list[Run]:
         """Open the finished runs with these settings, or those for which a function of the row is true."""
-        rows = [self._row(planned) for planned in self.all_planned()]
+        rows = self.rows()
         if isinstance(where, Mapping):
             wanted = dict(where)
             known = {key for row in rows for key in row.settings}
@@ -116,14 +155,22 @@ class Study:
                     raise InputError(f"where: no run of this study has a setting {key!r}: there are {sorted(known)}.")
             rows = [row for row in rows if all(row.settings.get(key) == value for key, value in wanted.items())]
         elif where is not None:
+            if not callable(where):
+                raise InputError(
+                    f"where must be settings, as in {{'recipe': 'vae'}}, or a function of a row, got {where!r}."
+                )
             rows = [row for row in rows if where(row)]
-        return [open_run(self.store / row.run) for row in rows if row.state == "finished"]
+        return [self.stored.open(row.run) for row in rows if row.state == "finished"]
 
-    def _row(self, planned: Planned) -> Row:
-        return read_row(self.store / planned.name, planned.settings, self.spec)
+    def estimate(self, *, measure: bool = True) -> Estimate | None:
+        """Estimate the training time of the runs that are not done, from finished ones or from a short measurement."""
+        planned = self.all_planned()
+        rows = zip((run.configuration for run in planned), self.rows(planned), strict=True)
+        different = list({row.run: (configuration, row) for configuration, row in rows}.values())
+        left = [(c, c.steps - row.step) for c, row in different if row.state not in DONE]
+        return estimate(left, different, measure=measure) if left else Estimate(0.0, 0, 0, 0)
 
-    def _state(self, planned: Planned) -> str:
-        row = self._row(planned)
+    def _state(self, row: Row) -> str:
         return "unscored" if row.state == "finished" and not self._is_scored(row) else row.state
 
     def _is_scored(self, row: Row) -> bool:
@@ -136,32 +183,18 @@ class Study:
             if index > parts:
                 raise InputError(f"part {index}/{parts}: the first number must be at most the second.")
             planned = [run for run in planned if int(run.name, 16) % parts == index - 1]
-        settings = {"threads": 1, "device": "cpu", **execution}
         return {
             run.name: Task(
                 json.loads(run.configuration.model_dump_json()),
-                str(self.store),
+                self.stored.address,
                 self.spec.metrics,
                 self.spec.score.model_dump(),
-                settings,
+                dict(execution),
             )
-            for run in planned
-            if self._state(run) not in DONE
+            for run, row in zip(planned, self.rows(planned), strict=True)
+            if self._state(row) not in DONE
         }
 
     def _forget_failures(self) -> None:
         for planned in self.all_planned():
-            folder = self.store / planned.name
-            try:
-                state = read_state(folder)
-            except Unavailable:
-                continue
-            if state is not None and status_of(folder, state) == "failed":
-                (folder / "state.json").unlink(missing_ok=True)
-            (folder / "scoring-error.txt").unlink(missing_ok=True)
-
-
-def measured_seconds(rows: list[Row]) -> float | None:
-    """Return the mean seconds of finished runs, for estimates; None if there are none."""
-    seconds = [row.seconds for row in rows if row.state == "finished" and row.seconds > 0]
-    return sum(seconds) / len(seconds) if seconds else None
+            self.stored.forget_failure(planned.name)

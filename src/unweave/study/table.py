@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from unweave.errors import InputError, Unavailable
-from unweave.metrics import Scores
+from unweave.errors import InputError, OtherVersion, Unavailable
+from unweave.metrics import METRICS, Scores
 from unweave.plain_json import to_plain
 from unweave.study.spec import Spec
-from unweave.training.scores import StoredScores, read_scores
-from unweave.training.store import read_fields, read_state, status_of
+from unweave.training.formats import another_writer, refused
+from unweave.training.heartbeat import is_beating
+from unweave.training.scores import Entry, StoredScores, read_scores
+from unweave.training.store import SCORES, read_fields, read_state
 
 LEFT_OUT = "not-applicable.json"  # metrics of a study that cannot be computed for a run
+SCORING_ERROR = "scoring-error.txt"  # the traceback of a run that was trained but could not be scored
+DAMAGED, OTHER = "damaged", "other version"  # states of runs that cannot be read
+Measured = tuple[str, str, dict[str, float]]  # a metric, its protocol as JSON, and its scores by column
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the files of a run say, whatever the study asks for."""
+
+    status: str  # as recorded, "" if nothing was; or DAMAGED or OTHER
+    step: int = 0
+    seconds: float = 0.0
+    psnr: float | None = None
+    error: str = ""
+    measured: tuple[Measured, ...] = ()
+    left_out: tuple[str, ...] = ()
+    scoring_failed: bool = False
+    configuration: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -23,48 +45,139 @@ class Row:
 
     run: str
     settings: dict[str, Any]
-    state: str  # finished, failed, interrupted, running, stopped, not started, damaged
+    state: str  # finished, failed, interrupted, running, stopped, not started, damaged, other version
     step: int = 0
     seconds: float = 0.0
     psnr: float | None = None
     error: str = ""
     scores: dict[str, float] = field(default_factory=dict)
     missing: tuple[str, ...] = ()  # metrics of the study that were not measured yet
-    configuration: dict[str, Any] = field(default_factory=dict)
+    folder: Path | None = None
+
+    @cached_property
+    def configuration(self) -> dict[str, Any]:
+        """The configuration of the run, {} if it was not started or cannot be read."""
+        if self.folder is None or self.state in ("not started", DAMAGED, OTHER):
+            return {}
+        return read_fields(self.folder)
 
     def flat(self) -> dict[str, Any]:
-        """Return the row as one dictionary for a data frame; settings of the configuration have dots."""
+        """Return the row as one dictionary for a data frame, without the configuration."""
         known = {"run": self.run, "state": self.state, "step": self.step, "seconds": self.seconds, "psnr": self.psnr}
-        flat = {f"configuration.{key}": value for key, value in _flat(self.configuration).items()}
-        return {**known, **self.settings, **self.scores, "error": self.error, **flat}
+        return {**known, **self.settings, **self.scores, "error": self.error}
 
 
 def read_row(folder: Path, settings: dict[str, Any], spec: Spec) -> Row:
     """Read what the store has of a run."""
+    return row_of(read_record(folder), folder, settings, Asked(spec))
+
+
+def read_record(folder: Path) -> Record:
+    """Read the files of a run; one that cannot be read gives a record with the reason."""
     try:
         state = read_state(folder)
-        status = status_of(folder, state)
         if state is None:
-            return Row(folder.name, settings, status, missing=spec.metrics)
+            return Record("")
         fields = read_fields(folder)
-        stored = read_scores(folder)
+        measured = tuple(_measured(folder, read_scores(folder).entries))
+    except OtherVersion as error:
+        return Record(OTHER, error=str(error))
     except (Unavailable, InputError) as error:
-        return Row(folder.name, settings, "damaged", error=str(error), missing=spec.metrics)
-    measured, missing = _measured(stored, spec)
-    missing = tuple(name for name in missing if name not in _left_out(folder))
-    failed = (folder / "scoring-error.txt").exists()
-    return Row(
-        folder.name,
-        settings,
-        "failed" if failed and missing else status,
+        return Record(DAMAGED, error=str(error))
+    failed = (folder / SCORING_ERROR).exists()
+    return Record(
+        state.status,
         state.step,
         state.seconds,
         state.psnr,
-        "scoring failed" if failed and missing else state.error,
+        state.error,
         measured,
-        missing,
+        tuple(_left_out(folder)),
+        failed,
         fields,
     )
+
+
+NOT_STARTED = Record("not started")  # there is no folder
+
+
+class Asked:
+    """What a study asks to be measured: its metrics, each with a protocol."""
+
+    def __init__(self, spec: Spec) -> None:
+        score = spec.score
+        shared = {"samples": score.samples, "test_samples": score.test_samples, "seed": score.seed}
+        self.metrics = spec.metrics
+        self._protocols = {
+            metric: {**shared, "settings": to_plain(score.settings.get(metric, {}))} for metric in spec.metrics
+        }
+        self._matching: dict[tuple[str, str], bool] = {}  # by metric and protocol
+
+    def chosen(self, measured: Iterable[Measured]) -> tuple[dict[str, float], tuple[str, ...]]:
+        """Return the scores that were measured as asked, and the metrics that are missing."""
+        found = {metric: numbers for metric, protocol, numbers in measured if self._matches(metric, protocol)}
+        scores: dict[str, float] = {}
+        for metric in self.metrics:
+            scores |= found.get(metric, {})
+        return scores, tuple(metric for metric in self.metrics if metric not in found)
+
+    def _matches(self, metric: str, protocol: str) -> bool:
+        known = self._matching.get((metric, protocol))
+        if known is None:
+            asked, measured = self._protocols.get(metric), json.loads(protocol)
+            known = asked is not None and all(measured.get(key) == value for key, value in asked.items())
+            self._matching[metric, protocol] = known
+        return known
+
+
+def row_of(record: Record, folder: Path, settings: dict[str, Any], asked: Asked) -> Row:
+    """Return the row of a run: what was recorded, as the study asks for it."""
+    state = record.status
+    if state in ("", "running"):
+        alive = is_beating(folder)
+        state = "running" if alive else "stopped" if state else "not started"
+    if state in ("not started", DAMAGED, OTHER) or not record.status:
+        return Row(folder.name, settings, state, error=record.error, missing=asked.metrics, folder=folder)
+    scores, missing = asked.chosen(record.measured)
+    missing = tuple(name for name in missing if name not in record.left_out)
+    failed = record.scoring_failed and bool(missing)
+    return Row(
+        folder.name,
+        settings,
+        "failed" if failed else state,
+        record.step,
+        record.seconds,
+        record.psnr,
+        "scoring failed" if failed else record.error,
+        scores,
+        missing,
+        folder,
+    )
+
+
+def flat_configuration(fields: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested fields as one dictionary, whose keys have dots."""
+    flat: dict[str, Any] = {}
+    for key, value in fields.items():
+        if isinstance(value, dict):
+            flat |= flat_configuration(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _measured(folder: Path, entries: Iterable[Entry]) -> Iterable[Measured]:
+    """Yield the scores of a run as numbers; those of metrics that this version does not know are left out."""
+    for entry in entries:
+        try:
+            numbers = Scores({entry.metric: StoredScores([entry])[entry.metric]}).table
+        except InputError as error:
+            if entry.metric not in METRICS and ":" not in entry.metric:
+                continue
+            if (writer := another_writer(vars(entry))) is not None:
+                raise refused(folder / SCORES, writer, str(error)) from error
+            raise Unavailable(f"{folder / SCORES} is damaged ({error}).") from error
+        yield entry.metric, json.dumps(entry.protocol, sort_keys=True), numbers
 
 
 def _left_out(folder: Path) -> list[str]:
@@ -73,29 +186,3 @@ def _left_out(folder: Path) -> list[str]:
         return list(json.loads((folder / LEFT_OUT).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return []
-
-
-def _measured(stored: StoredScores, spec: Spec) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Return the scores that were measured as the study asks, and the metrics that are missing."""
-    numbers: dict[str, float] = {}
-    missing = []
-    for metric in spec.metrics:
-        settings = to_plain(spec.score.settings.get(metric, {}))
-        protocol = {"samples": spec.score.samples, "test_samples": spec.score.test_samples, "seed": spec.score.seed}
-        found = stored.select(**protocol, settings=settings)
-        entries = [entry for entry in found.entries if entry.metric == metric]
-        if entries:
-            numbers |= Scores({metric: StoredScores(entries[-1:])[metric]}).table
-        else:
-            missing.append(metric)
-    return numbers, tuple(missing)
-
-
-def _flat(fields: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in fields.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat

@@ -9,19 +9,21 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from unweave.data import DataIdentity, FactorData, open_data
-from unweave.errors import InputError
+from unweave.errors import Unavailable
 from unweave.metrics.choosing import Material, find_metrics
 from unweave.progress import set_level
+from unweave.study.checkout import checked_out
 from unweave.study.spec import Scoring
-from unweave.study.table import LEFT_OUT
+from unweave.study.table import LEFT_OUT, SCORING_ERROR
 from unweave.training import Configuration, Execution, Run, fit, score
 from unweave.training.configuration import write_configuration
-from unweave.training.store import State, locked, read_state, versions, write_state
+from unweave.training.store import Busy, State, locked, read_state, versions, write_state
 from unweave.training.writing import write_text
 
 Outcome = Literal["finished", "failed", "busy"]
@@ -60,23 +62,34 @@ class Worker:
         """Train and score one run; every outcome is recorded in the store."""
         began = time.monotonic()
         configuration = Configuration(**task.fields)
-        folder = Path(task.store) / configuration.name
+        try:
+            with checked_out(task.store, configuration.name) as store:
+                error = self._train_and_score(task, configuration, store)
+        except Busy:
+            return Report(configuration.name, "busy", time.monotonic() - began)
+        except Unavailable as unavailable:  # of the store itself, which cannot record it
+            error = str(unavailable)
+        outcome: Outcome = "failed" if error else "finished"
+        return Report(configuration.name, outcome, time.monotonic() - began, error)
+
+    def _train_and_score(self, task: Task, configuration: Configuration, store: Path) -> str:
+        """Train and score a run in a folder of this machine; return the error if it failed, otherwise ""."""
+        folder = store / configuration.name
         try:
             data = self._open(configuration.data)
-            run = fit(configuration, Execution(**task.execution), data, Path(task.store))
+            run = fit(configuration, Execution(**task.execution), data, store)
             names = applicable(task.metrics, run, data)
             if left_out := [name for name in task.metrics if name not in names]:
                 write_text(folder / LEFT_OUT, json.dumps(left_out) + "\n")
             if names:
                 score(run, data, metrics=names, workers=1, **Scoring(**task.scoring).model_dump())
-        except (KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit, Busy):
             raise
         except BaseException as error:
-            if isinstance(error, InputError) and "being trained by another process" in str(error):
-                return Report(configuration.name, "busy", time.monotonic() - began)
-            record_failure(folder, configuration, error)
-            return Report(configuration.name, "failed", time.monotonic() - began, f"{type(error).__name__}: {error}")
-        return Report(configuration.name, "finished", time.monotonic() - began)
+            with suppress(OSError):  # of a full disk, which is the error itself
+                record_failure(folder, configuration, error)
+            return f"{type(error).__name__}: {error}"
+        return ""
 
     def _open(self, identity: DataIdentity) -> FactorData:
         if identity not in self._data:
@@ -101,7 +114,20 @@ def record_failure(folder: Path, configuration: Configuration, error: BaseExcept
             write_configuration(folder, configuration)
             write_state(folder, State("failed", 0, versions(), error=f"{error}", traceback=text))
         elif state.status == "finished":  # trained, but not scored
-            (folder / "scoring-error.txt").write_text(text, encoding="utf-8")
+            (folder / SCORING_ERROR).write_text(text, encoding="utf-8")
+
+
+def record_lost(task: Task, error: str) -> None:
+    """Record that a run failed because its worker was killed again and again."""
+    configuration = Configuration(**task.fields)
+    with checked_out(task.store, configuration.name) as store, locked(folder := store / configuration.name):
+        state = read_state(folder)
+        step, seconds = (state.step, state.seconds) if state else (0, 0.0)
+        if state is not None and state.status == "finished":
+            (folder / SCORING_ERROR).write_text(f"{error}\n", encoding="utf-8")
+            return
+        write_configuration(folder, configuration)
+        write_state(folder, State("failed", step, versions(), seconds, error=error))
 
 
 def work(connection: Any, environment: Mapping[str, str]) -> None:
@@ -117,11 +143,11 @@ def work(connection: Any, environment: Mapping[str, str]) -> None:
     while True:
         try:
             task = connection.recv()
-        except (EOFError, OSError):
+            if task is None:
+                return
+            connection.send(worker.carry_out(task))
+        except (EOFError, OSError):  # the launcher has died
             return
-        if task is None:
-            return
-        connection.send(worker.carry_out(task))
 
 
 def stop_with_parent() -> None:

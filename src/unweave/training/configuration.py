@@ -21,9 +21,11 @@ from unweave.latents import LATENTS
 from unweave.recipes import Recipe, compose, known_settings, parameters_of
 from unweave.recipes.composing import PARTS, Source
 from unweave.settings import Settings, name_in, source_hash
-from unweave.training.store import CONFIGURATION, read_fields
+from unweave.training.formats import refused, writer_of
+from unweave.training.store import CONFIGURATION, STATE, read_fields
 from unweave.training.writing import write_text
 
+MOST_SEEDS = 2**32
 Precision = Literal["32-true", "bf16-mixed"]
 
 
@@ -32,13 +34,14 @@ class Configuration(Recipe):
 
     title: ClassVar[str] = "the configuration"
     data: DataIdentity
-    seed: int = Field(default=0, ge=0, lt=2**32)
+    seed: int = Field(default=0, ge=0, lt=MOST_SEEDS)
     precision: Precision = "32-true"
     devices: int = Field(default=1, ge=1)  # each batch is divided among them
     snapshots: int = Field(default=0, ge=0, le=10_000)  # weights kept at even intervals, for filtering by PSNR
     samples: int = Field(default=10_000, ge=2)  # images that a linear recipe is fitted to
     sources: dict[str, str] = Field(default_factory=dict)  # hashes of the files of the user's own parts
     _recipe_text: str | None = PrivateAttr(default=None)  # the recipe as JSON, if it is already known
+    _around_seed: tuple[bytes, bytes] | None = PrivateAttr(default=None)  # what identifies the run, but for its seed
 
     def check(self) -> None:
         """Raise an InputError for settings that cannot be combined, with the reason."""
@@ -65,6 +68,18 @@ class Configuration(Recipe):
         own = {name: getattr(self, name) for name in OWN_FIELDS}
         recipe = learned_text(self) if self._recipe_text is None else self._recipe_text
         return f'{{"data":{_data_text(self.data)},"recipe":{recipe},"run":{_compact(own)}}}'
+
+    def with_seed(self, seed: int) -> Configuration:
+        """Return the same configuration with another seed, which must be valid; much faster than a new one."""
+        return self.model_copy(update={"seed": seed})
+
+    def name_with_seed(self, seed: int) -> str:
+        """Return the name of the run with another seed, without making its configuration."""
+        if self._around_seed is None:
+            before, _, after = self.canonical().rpartition(f'"seed":{self.seed}')
+            self._around_seed = (before.encode(), after.encode())
+        first, last = self._around_seed
+        return hashlib.sha256(b'%b"seed":%d%b' % (first, seed, last)).hexdigest()[:16]
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Configuration) and self.__dict__ == other.__dict__
@@ -201,6 +216,8 @@ def read_configuration(folder: Path) -> Configuration:
 
 
 def _unreadable(folder: Path, error: Exception) -> Unavailable:
+    if (writer := writer_of(folder / STATE)) is not None:
+        return refused(folder / CONFIGURATION, writer, str(error).rstrip("."))
     return Unavailable(f"{folder / CONFIGURATION} is damaged, or was written by another version of Unweave: {error}")
 
 

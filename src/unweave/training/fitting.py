@@ -9,6 +9,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -154,20 +155,30 @@ def extend(
 
 def launched(configuration: Configuration, execution: Execution) -> Any:
     """Return the Fabric of a run; with several devices this process is one of them and starts the others."""
+    if configuration.devices == 1:
+        return _on_one_device(execution.device, configuration.precision)
+    return _launched(execution.device, configuration.precision, configuration.devices)
+
+
+@cache
+def _on_one_device(device: str, precision: str) -> Any:
+    """Return a Fabric for all runs of this process: making one reads the metadata of every installed package."""
+    return _launched(device, precision, 1)
+
+
+def _launched(device: str, precision: str, devices: int) -> Any:
     from lightning_fabric import Fabric
 
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # it announces the precision at every start
     try:
         fabric = Fabric(
-            accelerator=execution.device,
-            devices=configuration.devices,
-            strategy="auto" if configuration.devices == 1 else "ddp_find_unused_parameters_true",
-            precision=configuration.precision,
+            accelerator=device,
+            devices=devices,
+            strategy="auto" if devices == 1 else "ddp_find_unused_parameters_true",
+            precision=precision,  # type: ignore[arg-type]
         )
     except (RuntimeError, ValueError) as error:  # how Lightning reports a missing device
-        wanted = (
-            f"{configuration.devices} device{'s' if configuration.devices > 1 else ''} of type {execution.device!r}"
-        )
+        wanted = f"{devices} device{'s' if devices > 1 else ''} of type {device!r}"
         raise InputError(f"requested {wanted}, but: {str(error).splitlines()[0]}") from error
     fabric.launch()
     return fabric

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 HEARTBEAT = "heartbeat"
@@ -20,7 +21,7 @@ SILENT = 60.0  # seconds without a beat after which a process on another machine
 def beating(folder: Path) -> Iterator[None]:
     """Write the process that trains a run to a file in its folder, and touch the file from a background thread."""
     path = folder / HEARTBEAT
-    path.write_text(f"{socket.gethostname()} {os.getpid()} {_started(os.getpid())}\n", encoding="utf-8")
+    path.write_text(f"{machine()} {os.getpid()} {started_of(os.getpid())}\n", encoding="utf-8")
     done = threading.Event()
 
     def beat() -> None:
@@ -38,20 +39,39 @@ def beating(folder: Path) -> Iterator[None]:
         path.unlink(missing_ok=True)
 
 
-def is_beating(folder: Path) -> bool:
-    """Return whether a process is training a run; reads one small file and takes no lock."""
+def is_beating(folder: Path, now: float | None = None) -> bool:
+    """Return whether a process is training a run; reads one small file and takes no lock.
+
+    A process of this machine is looked up. One of another machine is alive if it has touched the file in the last
+    minute; ``now`` is the present time of the file system, by default that of this machine.
+    """
     path = folder / HEARTBEAT
     try:
         host, pid, started = path.read_text(encoding="utf-8").split()
-        age = time.time() - path.stat().st_mtime
+        age = (time.time() if now is None else now) - path.stat().st_mtime
     except (OSError, ValueError):
         return False
-    if host == socket.gethostname() and pid.isdigit():
-        return _started(int(pid)) == started
+    if host == machine() and pid.isdigit():
+        return is_alive(int(pid), started)
     return age < SILENT
 
 
-def _started(pid: int) -> str:
+@lru_cache(maxsize=1)
+def machine() -> str:
+    """Return what identifies this machine: its name, its boot and its process namespace, without spaces."""
+    boot, namespace = "", ""
+    with contextlib.suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()[:8]
+        namespace = os.readlink("/proc/self/ns/pid").strip("pid:[]")  # noqa: PTH115  not the path of a file
+    return "/".join(part for part in ("".join(socket.gethostname().split()), boot, namespace) if part)
+
+
+def is_alive(pid: int, started: str) -> bool:
+    """Return whether the process of this machine that was started at this time still exists."""
+    return started_of(pid) == started
+
+
+def started_of(pid: int) -> str:
     """Return when a process on this machine was started, "-" if that is not known, "" if there is no such process."""
     try:
         # the 22nd field of the line; the second one is a name in brackets, which may have spaces

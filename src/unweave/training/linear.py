@@ -25,13 +25,16 @@ def fit_linear(model: Model, configuration: Configuration, data: FactorData) -> 
         raise InputError(f"{configuration.recipe}: all images are equal, so there are no components.")
     seed = number(configuration.seed, "fit") % 2**32
     with threadpool_limits(1):  # a fixed order of sums, so that results depend on the seed only
-        encode, decode, mean = _components(configuration.linear, rows, configuration.latent.size, seed)
+        encode, decode, mean = components(configuration.linear, rows, configuration.latent.size, seed)
     _put(model.encoder, encode, -encode @ mean)
     _put(model.decoder, decode, mean)
 
 
-def _components(kind: Literal["pca", "ica"], rows: Any, latents: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Return the maps from pixels to codes (D, pixels) and back (pixels, D), and the mean (pixels,)."""
+def components(kind: Literal["pca", "ica"], rows: Any, latents: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the maps from pixels to codes (D, pixels) and back (pixels, D), and the mean (pixels,).
+
+    ``rows`` (N, pixels) are images with values in [0, 1].
+    """
     from sklearn.decomposition import PCA, FastICA
 
     principal = PCA(latents, random_state=seed).fit(rows)

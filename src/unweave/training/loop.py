@@ -207,7 +207,8 @@ class Session:
         if self._fabric.is_global_zero:
             metadata = {"run": self._configuration.name, "step": str(self.done), "version": versions()}
             save_tensors(self._folder / CHECKPOINT, everything(self._objective, self._optimisers), metadata)
-            self.record("running")
+            if self.done < self._configuration.steps:  # otherwise save_run records that the run is finished
+                self.record("running")
 
     def _check_weights(self) -> None:
         """Raise Diverged if an update left a weight that is not finite, so that it is never saved."""

@@ -13,7 +13,8 @@ from filelock import FileLock
 from unweave.errors import InputError, Unavailable
 from unweave.metrics import Scores, result_from_plain, result_to_plain
 from unweave.plain_json import to_plain
-from unweave.training.store import SCORES, versions
+from unweave.training.formats import another_writer, refused, versions
+from unweave.training.store import SCORES
 from unweave.training.writing import write_text
 
 
@@ -73,10 +74,17 @@ def read_scores(folder: Path) -> StoredScores:
     """Return the scores that are kept with a run."""
     path = folder / SCORES
     try:
-        return StoredScores([Entry(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))])
+        found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return StoredScores([])
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError) as error:
+        raise Unavailable(f"{path} is damaged ({error}): remove it, and scores are measured again.") from error
+    try:
+        return StoredScores([Entry(**entry) for entry in found])
+    except TypeError as error:
+        writers = [another_writer(entry) for entry in found] if isinstance(found, list) else []
+        if writer := next(filter(None, writers), None):
+            raise refused(path, writer, str(error)) from error
         raise Unavailable(f"{path} is damaged ({error}): remove it, and scores are measured again.") from error
 
 

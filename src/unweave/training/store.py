@@ -11,13 +11,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from filelock import FileLock, Timeout
 
-from unweave.errors import InputError, Unavailable
+from unweave.errors import InputError, OtherVersion, Unavailable
+from unweave.training.formats import FORMAT, another_writer, check_format, refused
+from unweave.training.formats import versions as versions
 from unweave.training.heartbeat import is_beating
 from unweave.training.reading import is_finite, is_whole, read_json, reason_of
 from unweave.training.writing import write_text
@@ -26,6 +27,7 @@ CONFIGURATION, STATE, LOG, SUMMARY = "configuration.json", "state.json", "log.js
 WEIGHTS, CHECKPOINT, LOCK, LABEL = "model.safetensors", "checkpoint.safetensors", "lock", "label"
 SCORES = "scores.json"
 NAME = re.compile("[0-9a-f]{16}")  # the name of a run's folder
+ADDRESS = re.compile("[a-z][a-z0-9+.-]+://")
 HEXADECIMAL = re.compile("[0-9a-fA-F]+")
 MOST_STEPS = 10**15  # more than this is damage
 Status = Literal["running", "interrupted", "failed", "finished"]
@@ -36,7 +38,15 @@ def store_folder(store: str | Path | None = None) -> Path:
     """Return where runs are kept: the given folder, ``UNWEAVE_STORE``, or ``./runs``."""
     if store is not None and not str(store).strip():
         raise InputError("the store must be a folder, got an empty name.")
-    return Path(store or os.environ.get("UNWEAVE_STORE") or "runs").expanduser()
+    place = str(store or os.environ.get("UNWEAVE_STORE") or "runs")
+    if is_address(place):
+        raise InputError(f"this command needs a store in a folder; {place} can be the store of a study only.")
+    return Path(place.removeprefix("file://")).expanduser()
+
+
+def is_address(store: str | Path) -> bool:
+    """Return whether a store is at an address such as ``s3://bucket/path`` and not in a folder of this machine."""
+    return bool(ADDRESS.match(str(store))) and not str(store).startswith("file://")
 
 
 @dataclass(frozen=True)
@@ -54,6 +64,7 @@ class State:
     baseline: float | None = None  # dB, of the mean image in place of every reconstruction
     threads: int | None = None  # CPU threads of the last session; another number changes the last bits
     time: float = 0.0  # when this was recorded, seconds since 1970
+    format: int = FORMAT  # of the files of the run
 
     def __post_init__(self) -> None:
         """Raise a ValueError that names a field of a wrong type or value, as in a damaged file."""
@@ -63,6 +74,8 @@ class State:
             raise ValueError("its field step is not a whole number from 0 to 10^15")
         if self.threads is not None and not is_whole(self.threads):
             raise ValueError("its field threads is not a whole number")
+        if not is_whole(self.format) or self.format < 1:
+            raise ValueError("its field format is not a whole number of at least 1")
         if not isinstance(self.diverged, bool):
             raise ValueError("its field diverged is not true or false")
         for name in ("version", "error", "traceback"):
@@ -76,23 +89,25 @@ class State:
             raise ValueError("its field seconds is negative")
 
 
-def versions() -> str:
-    """Return the versions of Unweave and torch."""
-    return f"unweave {version('unweave')}, torch {version('torch')}"
-
-
 def write_state(folder: Path, state: State) -> None:
     """Record the state of a run."""
     write_text(folder / STATE, json.dumps({**vars(state), "time": round(time.time(), 3)}, indent=2) + "\n")
 
 
 def read_state(folder: Path) -> State | None:
-    """Return the state of a run, None if nothing was recorded."""
+    """Return the state of a run, None if nothing was recorded.
+
+    States of earlier versions are read. A state that another version wrote and this one does not understand raises an
+    OtherVersion; anything else that cannot be read is damaged.
+    """
     path = folder / STATE
+    writer = None
     try:
         recorded = read_json(path)
         if not isinstance(recorded, dict):
             raise ValueError("it is not a JSON object")
+        check_format(path, recorded)
+        writer = another_writer(recorded)
         known = {field.name: field.default is MISSING for field in fields(State)}
         for name in recorded.keys() - known:
             raise ValueError(f"its field {name} is unknown")
@@ -101,7 +116,11 @@ def read_state(folder: Path) -> State | None:
         return State(**recorded)
     except FileNotFoundError:
         return None
+    except OtherVersion:
+        raise
     except (OSError, ValueError) as error:
+        if writer is not None:
+            raise refused(path, writer, reason_of(error)) from error
         raise Unavailable(
             f"{path} is damaged ({reason_of(error)}): remove it, and the run continues from its checkpoint."
         ) from error
@@ -234,6 +253,10 @@ def remove_run(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
+class Busy(InputError):
+    """A run is being trained by another process."""
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a run: only one process at a time trains or removes it."""
@@ -241,11 +264,24 @@ def locked(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / LOCK, timeout=0).acquire()
     except Timeout as error:
-        raise InputError(f"the run {folder} is being trained by another process.") from error
+        raise Busy(f"the run {folder} is being trained by another process.") from error
     except OSError as error:
         raise Unavailable(f"cannot use the folder {folder}: {error.strerror or error}.") from error
+    except NotImplementedError as error:
+        raise Unavailable(f"cannot use the folder {folder}: its file system has no file locks.") from error
     with lock:
+        if is_beating(folder, _clock(folder / LOCK)):  # on another machine, where this lock may not reach
+            raise Busy(f"the run {folder} is being trained by another process, on another machine.")
         yield
+
+
+def _clock(path: Path) -> float | None:
+    """Return the present time of a file system, which may differ from that of this machine."""
+    try:
+        os.utime(path)
+        return path.stat().st_mtime
+    except OSError:
+        return None
 
 
 def is_complete(folder: Path) -> bool:

@@ -31,7 +31,11 @@ def test_logarithms_of_each_model_and_zero_is_left_out() -> None:
 
 
 def test_both_columns_are_needed() -> None:
-    with pytest.raises(InputError, match="lacks the columns 'total_correlation', 'total_correlation_sampled'"):
-        total_correlation_by_strength(noise_table("mig"))
+    with pytest.raises(
+        InputError, match="lacks the columns 'total_correlation', 'total_correlation_sampled'"
+    ) as lacking:
+        total_correlation_by_strength(noise_table("mig").assign(**{"configuration.samples": 5}))
+    hint = "A study has them if its metrics list total_correlation and total_correlation_sampled."
+    assert str(lacking.value).endswith(hint)
     with pytest.raises(InputError, match="mean_against_sampled: the table lacks the column 'tc_sampled'"):
         mean_against_sampled(noise_table("tc"), mean="tc", sampled="tc_sampled")

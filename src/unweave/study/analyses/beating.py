@@ -95,18 +95,14 @@ def _cube(runs: pandas.DataFrame, metrics: Sequence[str]) -> Floats:
 
 def _success(scores: Floats, tie: float, opponent: str, against_itself: bool) -> Floats:
     """Return the mean success (C, S) of each model against its random opponents."""
-    settings, seeds = scores.shape
-    result = np.full(scores.shape, np.nan)
-    for setting in range(settings):
-        for seed in range(seeds):
-            rivals = scores[:, [seed]] if opponent == "same seed" else scores
-            allowed = ~np.isnan(rivals)
-            if not against_itself:
-                allowed[setting, 0 if opponent == "same seed" else seed] = False
-            own = scores[setting, seed]
-            if not np.isnan(own) and allowed.any():
-                others = rivals[allowed]
-                result[setting, seed] = np.mean((own > others) + tie * (own == others))
+    models = scores if opponent == "same seed" else scores.reshape(-1, 1)  # opponents are the rows of a column
+    own, rivals = models[:, None], models[None]
+    allowed = np.broadcast_to(~np.isnan(rivals), (len(models), *models.shape))
+    if not against_itself:
+        allowed = allowed & ~np.eye(len(models), dtype=bool)[:, :, None]
+    won = ((own > rivals) + tie * (own == rivals)) * allowed
+    mean = _divide(won.sum(1), allowed.sum(1).astype(float))
+    result: Floats = np.where(np.isnan(models), np.nan, mean).reshape(scores.shape)
     return result
 
 

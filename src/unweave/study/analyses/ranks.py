@@ -25,9 +25,13 @@ def rank_correlation(one: Floats, other: Floats) -> float:
     from scipy.stats import rankdata
 
     both = np.isfinite(one) & np.isfinite(other)
-    if both.sum() < FEWEST:
+    return _correlation(*(rankdata(values[both]) for values in (one, other)))
+
+
+def _correlation(a: Floats, b: Floats) -> float:
+    """Pearson correlation of ranks (n,); NaN for fewer than three or if one side is constant."""
+    if len(a) < FEWEST:
         return float("nan")
-    a, b = (rankdata(values[both]) for values in (one, other))
     a, b = a - a.mean(), b - b.mean()
     scale = np.sqrt((a @ a) * (b @ b))
     return float(np.clip(a @ b / scale, -1, 1)) if scale > 0 else float("nan")
@@ -40,12 +44,17 @@ def correlate(
 
     ``count`` is the number of models, or of medians over seeds, that have both scores.
     """
+    from scipy.stats import rankdata
+
     values = over_seeds(runs, list(dict.fromkeys([*these, *those])), over)
     rows = []
     for data, group in grouped(values, ("data",)):
+        columns = {name: group[name].to_numpy() for name in (*these, *those)}
+        ranks = {name: rankdata(column) for name, column in columns.items() if np.isfinite(column).all()}  # once each
         for one in these:
             for other in those:
-                a, b = group[one].to_numpy(), group[other].to_numpy()
-                count = int((np.isfinite(a) & np.isfinite(b)).sum())
-                rows.append((data[0], one, other, rank_correlation(a, b), count))
+                a, b = columns[one], columns[other]
+                known = one in ranks and other in ranks
+                correlation = _correlation(ranks[one], ranks[other]) if known else rank_correlation(a, b)
+                rows.append((data[0], one, other, correlation, int((np.isfinite(a) & np.isfinite(b)).sum())))
     return extra("pandas", "study").DataFrame(rows, columns=["data", *names, "correlation", "count"])

@@ -58,10 +58,14 @@ def check_columns(analysis: str, table: pandas.DataFrame, columns: Iterable[str]
     names = [str(name) for name in table.columns]
     missing = [name for name in columns if name not in names]
     if missing:
-        near = [close for name in missing for close in difflib.get_close_matches(name, names, n=1)]
+        others = [name for name in names if not name.startswith("configuration.")]
+        near = [close for name in missing for close in difflib.get_close_matches(name, others, n=1)]
         hint = f" Did you mean {', '.join(map(repr, dict.fromkeys(near)))}?" if near else ""
         if "strength" in missing and not near:
             hint = ' A study has it if each grid names a setting, as in strength = "beta".'
+        metrics = list(dict.fromkeys(name.partition(".")[0] for name in missing))
+        if all(name in METRICS and METRICS[name].needs != "other" for name in metrics):
+            hint = f" A study has {'it' if len(missing) == 1 else 'them'} if its metrics list {' and '.join(metrics)}."
         plural = "columns" if len(missing) > 1 else "column"
         raise InputError(f"{analysis}: the table lacks the {plural} {', '.join(map(repr, missing))}.{hint}")
     if not len(table):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from unweave.errors import InputError, extra, unknown
 from unweave.study.analyses.ranks import rank_correlation
 from unweave.study.analyses.runs import SETTING, choose_scores, over_seeds, read_runs, supervised_metrics
@@ -25,13 +27,14 @@ def transfer_between_data(table: pandas.DataFrame, *, metrics: Sequence[str] | N
     """
     metrics = choose_scores("transfer_between_data", table, metrics, supervised_metrics())
     medians = _by_data("transfer_between_data", table, metrics)
+    settings = extra("pandas", "study").concat([part[[]] for part in medians.values()]).index.drop_duplicates()
     rows = []
     for metric in metrics:
-        for one, first in medians.items():
-            for other, second in medians.items():
-                both = _paired(first[metric], second[metric])
-                correlation = rank_correlation(both["x_value"].to_numpy(), both["y_value"].to_numpy())
-                rows.append((metric, one, other, correlation, len(both)))
+        values = {data: part[metric].reindex(settings).to_numpy() for data, part in medians.items()}  # (settings,) each
+        for one, first in values.items():
+            for other, second in values.items():
+                count = int((np.isfinite(first) & np.isfinite(second)).sum())
+                rows.append((metric, one, other, rank_correlation(first, second), count))
     return extra("pandas", "study").DataFrame(rows, columns=["metric", "data", "other", "correlation", "count"])
 
 

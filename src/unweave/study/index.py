@@ -1,0 +1,241 @@
+"""The index of a store: its runs in one Parquet file, trusted only where it matches their files.
+
+The files of the runs are the truth. The index is written aside and renamed, is never required, and is rebuilt silently
+if it is missing, damaged, or of another version. A row of it counts only if the folder of the run and its state,
+configuration and scores have the sizes and the times of their last change that the row has recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unweave.errors import Unavailable, extra
+from unweave.progress import note
+from unweave.study.table import NOT_STARTED, Record, flat_configuration, read_record
+from unweave.training.store import CONFIGURATION, SCORES, STATE
+from unweave.training.writing import atomic_write
+
+if TYPE_CHECKING:
+    import pandas
+
+INDEX = "index.parquet"
+FORMAT = 1  # of the index
+KEY = b"unweave"  # of the metadata of the file
+WATCHED = (STATE, CONFIGURATION, SCORES)  # files whose sizes and times a row must match
+SETTLED = 2 * 10**9  # nanoseconds; a file that changed less than this before the index was written may change unseen
+PREFIX = "configuration."
+FACTS = ("status", "step", "seconds", "psnr", "error", "measured", "left_out", "scoring_failed")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The records of some runs of a store, and their configurations by column if there is an index."""
+
+    records: dict[str, Record]
+    table: Any = None  # of Arrow, with a row per record, in the same order
+
+    def configurations(self, runs: Sequence[str]) -> pandas.DataFrame:
+        """Return a data frame with a row per run and a column per setting of the configurations."""
+        import numpy
+        import pandas
+
+        places = {run: place for place, run in enumerate(self.records)}
+        rows = numpy.array([places[run] for run in runs], dtype=int)
+        columns = {}
+        for name in self.table.column_names if self.table is not None else ():
+            if name.startswith(PREFIX):
+                values = _decoded(self.table[name], rows)
+                if values is not None:
+                    columns[name] = values
+        return pandas.DataFrame(columns, index=range(len(runs)))
+
+
+def open_records(store: Path, runs: Iterable[str]) -> Opened:
+    """Return what the files of runs say, from the index where it matches and from the files elsewhere.
+
+    Without pyarrow, everything is read from the files.
+    """
+    names = list(dict.fromkeys(runs))
+    there = _names_in(store)
+    if find_spec("pyarrow") is None:
+        return Opened({name: _read(store, name, there) for name in names})
+    stamps = {name: stamp_of(store / name) if name in there else "" for name in names}
+    known = _load(store)
+    places = _matching(known, stamps)
+    fresh = {name: _read(store, name, there) for name in names if name not in places}
+    table = _joined(known, places, fresh, stamps, names)
+    if any(stamps[name] for name in fresh):
+        _save(store, known, table)
+    records = dict(zip(table["run"].to_pylist(), _records(table), strict=True))
+    return Opened(records, table)
+
+
+def _names_in(store: Path) -> set[str]:
+    try:
+        return {path.name for path in store.iterdir()}
+    except OSError:
+        return set()
+
+
+def _read(store: Path, run: str, there: set[str]) -> Record:
+    return read_record(store / run) if run in there else NOT_STARTED
+
+
+def stamp_of(folder: Path) -> str:
+    """Return the sizes and times of the files of a run as a line of text, "" if it has no state."""
+    base = str(folder)
+    try:
+        parts = [f"{os.stat(base).st_mtime_ns}"]  # noqa: PTH116  pathlib costs three times as much
+        for name in WATCHED:
+            try:
+                found = os.stat(f"{base}/{name}")  # noqa: PTH116
+                parts.append(f"{found.st_mtime_ns}:{found.st_size}")
+            except FileNotFoundError:
+                if name == STATE:
+                    return ""
+                parts.append("-")
+    except OSError:
+        return ""
+    return " ".join(parts)
+
+
+def _load(store: Path) -> Any:
+    """Return the table of an index, None if there is none that this version has written."""
+    pyarrow, parquet = extra("pyarrow", "study"), extra("pyarrow.parquet", "study")
+    path = store / INDEX
+    try:
+        file = parquet.ParquetFile(path, page_checksum_verification=True)
+        metadata = file.schema_arrow.metadata or {}
+        if metadata.get(KEY) != _mark():
+            note(f"{path} was written by another version or program: it is made again.")
+            return None
+        columns = [name for name in file.schema_arrow.names if name.startswith(PREFIX)]
+        file.close()
+        table = parquet.read_table(path, read_dictionary=columns, page_checksum_verification=True)
+        return table if {"run", "stamp", *FACTS} <= set(table.column_names) else None
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, pyarrow.ArrowException) as error:
+        note(f"{path} cannot be read ({str(error).splitlines()[0]}): it is made again.")
+        return None
+
+
+def _mark() -> bytes:
+    return json.dumps({"index": FORMAT, "unweave": version("unweave")}).encode()
+
+
+def _matching(known: Any, stamps: dict[str, str]) -> dict[str, int]:
+    """Return the places of the runs in the index whose files have not changed."""
+    if known is None:
+        return {}
+    pairs = enumerate(zip(known["run"].to_pylist(), known["stamp"].to_pylist(), strict=True))
+    return {name: place for place, (name, stamp) in pairs if stamp and stamps.get(name) == stamp}
+
+
+def _joined(
+    known: Any, places: dict[str, int], fresh: dict[str, Record], stamps: dict[str, str], names: list[str]
+) -> Any:
+    """Return the table of all runs that were asked for, in their order."""
+    pyarrow = extra("pyarrow", "study")
+    kept = list(places)
+    read = _table(fresh, stamps)
+    tables = [read] if known is None else [known.take(pyarrow.array(list(places.values()), pyarrow.int64())), read]
+    both = pyarrow.concat_tables(tables, promote_options="permissive").unify_dictionaries()
+    order = {name: place for place, name in enumerate([*kept, *fresh])}
+    return both.take(pyarrow.array([order[name] for name in names], pyarrow.int64())).combine_chunks()
+
+
+def _table(records: dict[str, Record], stamps: dict[str, str]) -> Any:
+    """Return records as an Arrow table; each setting of the configurations is a column of JSON texts."""
+    pyarrow = extra("pyarrow", "study")
+    text, number = pyarrow.string(), pyarrow.float64()
+    flat = [
+        {key: json.dumps(value) for key, value in flat_configuration(record.configuration).items()}
+        for record in records.values()
+    ]
+    keys = dict.fromkeys(key for fields in flat for key in fields)
+    all_records = records.values()
+    columns = {
+        "run": pyarrow.array(list(records), text),
+        "stamp": pyarrow.array([stamps[name] for name in records], text),
+        "status": pyarrow.array([record.status for record in all_records], text),
+        "step": pyarrow.array([record.step for record in all_records], pyarrow.int64()),
+        "seconds": pyarrow.array([record.seconds for record in all_records], number),
+        "psnr": pyarrow.array([record.psnr for record in all_records], number),
+        "error": pyarrow.array([record.error for record in all_records], text),
+        "measured": pyarrow.array([json.dumps(record.measured) for record in all_records], text),
+        "left_out": pyarrow.array([json.dumps(record.left_out) for record in all_records], text),
+        "scoring_failed": pyarrow.array([record.scoring_failed for record in all_records], pyarrow.bool_()),
+    }
+    for key in keys:
+        values = pyarrow.array([fields.get(key) for fields in flat], text)
+        columns[PREFIX + key] = values.dictionary_encode()
+    return pyarrow.table(columns)
+
+
+def _records(table: Any) -> Iterator[Record]:
+    """Yield the records of a table, without their configurations."""
+    columns = (table[name].to_pylist() for name in FACTS)
+    for status, step, seconds, psnr, error, measured, left_out, failed in zip(*columns, strict=True):
+        scores = tuple(map(tuple, json.loads(measured)))
+        yield Record(status, step, seconds, psnr, error, scores, _names(left_out), failed)
+
+
+@lru_cache(maxsize=1024)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+def _save(store: Path, known: Any, table: Any) -> None:
+    """Write the index: the runs of a table, and those of the index before it that still exist."""
+    pyarrow, parquet = extra("pyarrow", "study"), extra("pyarrow.parquet", "study")
+    compute = extra("pyarrow.compute", "study")
+    if known is not None:
+        names = known["run"].to_pylist()
+        new = set(table["run"].to_pylist())
+        others = [place for place, name in enumerate(names) if name not in new and (store / name).is_dir()]
+        other = known.take(pyarrow.array(others, pyarrow.int64()))
+        table = pyarrow.concat_tables([table, other], promote_options="permissive").unify_dictionaries()
+    table = table.filter(compute.not_equal(table["stamp"], ""))
+    with suppress(Unavailable, OSError), atomic_write(store / INDEX) as aside:  # a store may be read-only
+        aside.touch()
+        now = aside.stat().st_mtime_ns  # the clock of the file system
+        stamps = [stamp if _newest(stamp) < now - SETTLED else "" for stamp in table["stamp"].to_pylist()]
+        at = table.column_names.index("stamp")
+        table = table.set_column(at, "stamp", pyarrow.array(stamps, pyarrow.string()))
+        table = table.replace_schema_metadata({KEY: _mark()})
+        parquet.write_table(table, aside, compression="zstd", write_page_checksum=True)
+
+
+def _newest(stamp: str) -> int:
+    return max(int(part.partition(":")[0]) for part in stamp.split() if part != "-")
+
+
+def _decoded(column: Any, rows: Any) -> Any:
+    """Return a column of JSON texts as a pandas series of values for some rows, None if they all have none."""
+    import numpy
+    import pandas
+
+    array = column.combine_chunks()
+    array = array if hasattr(array, "dictionary") else array.dictionary_encode()
+    codes = array.indices.to_numpy(zero_copy_only=False)
+    codes = numpy.where(numpy.isnan(codes), -1, codes).astype(int)[rows]
+    used = sorted(set(codes.tolist()) - {-1})
+    if not used:
+        return None
+    texts = array.dictionary.to_pylist()
+    values = [json.loads(texts[code]) for code in used]
+    places = numpy.full(max(used) + 2, len(used))
+    places[used] = range(len(used))
+    holes = [numpy.nan] if (codes == -1).any() else []
+    series = pandas.Series([*values, *holes])
+    return series.take(places[codes]).reset_index(drop=True)

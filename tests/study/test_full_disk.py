@@ -1,0 +1,53 @@
+"""A study on a real file system that is full."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.study.counting import ended
+from tests.study.tiny import SPEC
+from unweave.study import Study
+from unweave.study.worker import Report
+from unweave.training import open_run
+from unweave.training.store import runs_in
+
+SIZE = 512 * 1024  # bytes
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(disk)], capture_output=True)
+    if made.returncode:
+        pytest.skip(f"a file system cannot be mounted here: {made.stderr.decode().strip()}")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_full_disk_is_a_failure_with_a_reason_and_can_be_retried(small_disk: Path) -> None:
+    store = small_disk / "store"
+    study = Study(SPEC.replace("tests.study.tiny:Dots", "tests.study.counting:Dots"), store=store)
+    filler = small_disk / "filler"
+    filler.write_bytes(bytes(SIZE - 150 * 1024))
+    said: list[Report] = []
+    states = study.run(workers=1, report=said.append)
+    finished = [report.run for report in said if report.outcome == "finished"]
+    failed = [report for report in said if report.outcome == "failed"]
+    assert len(said) == 6
+    assert finished
+    assert failed
+    assert all("No space left on device" in report.error for report in failed)
+    assert states["finished"] == len(finished)
+    for name in finished:
+        assert open_run(store / name).scores["mig"].score >= 0
+    assert not list(store.glob("*/.*.partial"))
+    filler.unlink()
+    assert study.run(workers=1, retry=True) == {"finished": 6}
+    assert all(count == 1 for count in ended(store).values())
+    for run in runs_in(store):
+        assert [line["step"] for line in open_run(run).log] == [3]

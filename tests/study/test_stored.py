@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.study.tiny import SPEC
+from unweave.errors import Unavailable
+from unweave.study import Study
+from unweave.study.stored import Stored
+
+
+def test_a_store_is_a_folder_or_an_address(tmp_path: Path, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Stored(tmp_path)
+    assert (here.folder, here.address, here.training, here.remote) == (tmp_path, str(tmp_path), tmp_path, None)
+    monkeypatch.setenv("UNWEAVE_STORE", bucket)
+    there = Stored()
+    assert there.remote is not None
+    assert there.address == bucket
+    assert there.folder.parent == there.training.parent == there.remote.folder
+
+
+def test_a_failed_run_is_forgotten_and_a_finished_one_is_not(copied: Path) -> None:
+    study = Study(SPEC, store=copied)
+    failed, unscored, finished = (copied / run.name for run in study.planned[:3])
+    state = json.loads((failed / "state.json").read_text())
+    (failed / "state.json").write_text(json.dumps(state | {"status": "failed", "error": "no luck"}))
+    (unscored / "scores.json").unlink()
+    (unscored / "scoring-error.txt").write_text("Traceback")
+    assert study.status() == {"failed": 2, "finished": 4}
+    for folder in (failed, unscored, finished):
+        study.stored.forget_failure(folder.name)
+    assert study.status() == {"not started": 1, "unscored": 1, "finished": 4}
+
+
+def test_a_store_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Unavailable, match="cannot use the store"):
+        Stored(tmp_path / "file" / "store").make()
+
+
+def test_status_names_what_was_set_aside(copied: Path, tmp_path: Path) -> None:
+    from unweave.cli.app import app
+
+    study = Study(SPEC, store=copied)
+    name = study.planned[0].name
+    (copied / name / "scores.json").write_text("[{")
+    study.stored.set_aside_damaged(study.planned)
+    spec = tmp_path / "tiny.toml"
+    spec.write_text(SPEC)
+    shown = CliRunner().invoke(app, ["study", "status", str(spec), "--store", str(copied)])
+    assert shown.exit_code == 0
+    assert f"set aside as damaged: {name}-1" in shown.output
