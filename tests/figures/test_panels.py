@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from unweave.errors import InputError
-from unweave.figures.panels import COLOURS, add_legend, add_titles, panel_grid, style_methods, words
+from unweave.figures.panels import COLOURS, add_legend, add_titles, align, panel_grid, style_methods, words
 
 
 def test_methods_have_their_own_colour_and_marker() -> None:
@@ -33,3 +33,17 @@ def test_names_keep_their_numbers() -> None:
 def test_nothing_to_draw_is_an_error() -> None:
     with pytest.raises(InputError, match="nothing to draw: the result has no rows"):
         panel_grid(0, 2)
+
+
+def test_aligned_panels_have_the_same_limits() -> None:
+    _, axes = panel_grid(2, 2)
+    for number, panel in enumerate(axes.flat):
+        panel.plot([0, number], [0, number])
+        panel.set_ylim(-number, 10 * number + 1)
+    align(axes, x="all", y="col")
+    assert len({panel.get_xlim() for panel in axes.flat}) == 1
+    assert axes[0, 0].get_ylim() == axes[1, 0].get_ylim() == (-2.0, 21.0)
+    assert axes[0, 1].get_ylim() == axes[1, 1].get_ylim()
+    assert axes[0, 1].get_ylim() != axes[0, 0].get_ylim()
+    align(axes, y="row")
+    assert axes[0, 0].get_ylim() == axes[0, 1].get_ylim()

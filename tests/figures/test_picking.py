@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import numpy as np
+from matplotlib.collections import LineCollection
+
 from tests.study.analyses.tables import study_table
 from unweave.figures.picking import draw_picked
 from unweave.study.analyses import picked_by_udr
@@ -8,16 +11,13 @@ from unweave.study.analyses import picked_by_udr
 def test_mean_pick_and_best_are_drawn_for_each_group() -> None:
     result = picked_by_udr(study_table(), metrics=["mig", "sap"])
     figure = draw_picked(result)
-    lines = figure.axes[1].lines
-    rows = list(result[result["metric"] == "sap"].itertuples())
-    assert len(lines) == 4 * len(rows)
-    for number, row in enumerate(rows):
-        _, *marks = lines[4 * number : 4 * number + 4]
-        assert [(mark.get_xdata()[0], mark.get_ydata()[0]) for mark in marks] == [  # type: ignore[index]
-            (row.mean, number),
-            (row.picked, number),
-            (row.best, number),
-        ]
+    rows = result[result["metric"] == "sap"]
+    (reach,) = figure.axes[1].collections
+    assert isinstance(reach, LineCollection)
+    assert [segment[:, 0].tolist() for segment in reach.get_segments()] == rows[["mean", "best"]].to_numpy().tolist()
+    for line, kind in zip(figure.axes[1].lines, ("mean", "picked", "best"), strict=True):
+        assert np.asarray(line.get_xdata()).tolist() == rows[kind].tolist()
+        assert np.asarray(line.get_ydata()).tolist() == list(range(len(rows)))
     labels = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
     assert labels[0] == "dsprites, β VAE"
 

@@ -5,7 +5,10 @@ from pathlib import Path
 import torch
 
 from tests.training.small import bars, trained
-from unweave.figures import draw_reconstructions, make_reconstructions
+from unweave import FactorData, Run
+from unweave.figures import Reconstructions, draw_reconstructions, make_reconstructions
+from unweave.figures.reconstructions import Comparison, compare_reconstructions, draw_comparison
+from unweave.figures.strips import to_bytes
 
 
 def test_images_stand_above_their_reconstructions(tmp_path: Path, generator: torch.Generator) -> None:
@@ -17,3 +20,18 @@ def test_images_stand_above_their_reconstructions(tmp_path: Path, generator: tor
     assert torch.equal(result.reconstructions, expected)
     figure = draw_reconstructions(result)
     assert [text.get_text() for text in figure.texts][2:] == ["image", "reconstruction", "difference"]
+
+
+def test_runs_reconstruct_the_same_images(
+    gaussian: Run, quantised: Run, data: FactorData, generator: torch.Generator
+) -> None:
+    result = compare_reconstructions([gaussian, quantised], [data, data], generator, columns=4)
+    assert isinstance(result, Comparison)
+    assert [label for label, _ in result.rows] == ["own images\nimages", "beta_vae", "qlae"]
+    images = result.rows[0][1]
+    for run, (_, again) in zip((gaussian, quantised), result.rows[1:], strict=True):
+        assert torch.equal(again, to_bytes(run.reconstruct(images)))
+    assert len(draw_comparison(result).axes) == 3
+    single = compare_reconstructions([gaussian], [data], generator, columns=4)
+    assert isinstance(single, Reconstructions)
+    assert len(draw_comparison(single).axes) == 3

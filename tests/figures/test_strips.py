@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from unweave.figures.strips import BORDER, LABEL, WIDTH, draw_strips, to_bytes
+from unweave.figures.strips import BORDER, LABEL, WIDTH, draw_strips, in_colour, to_bytes
 
 
 def test_rows_stand_below_one_another_with_labels_borders_and_captions() -> None:
@@ -25,6 +25,14 @@ def test_rows_stand_below_one_another_with_labels_borders_and_captions() -> None
 
 def test_images_become_bytes() -> None:
     assert to_bytes(torch.tensor([0.0, 0.5, 1.0, 1.2, -0.1])).tolist() == [0, 128, 255, 255, 0]
+
+
+def test_images_of_any_number_of_channels_get_three() -> None:
+    images = torch.tensor([10, 21], dtype=torch.uint8).view(1, 2, 1, 1)
+    assert in_colour(images).flatten().tolist() == [16, 16, 16]
+    assert in_colour(images[:, :1]).flatten().tolist() == [10, 10, 10]
+    coloured = torch.arange(3, dtype=torch.uint8).view(1, 3, 1, 1)
+    assert torch.equal(in_colour(coloured), coloured)
 
 
 @pytest.mark.parametrize("side", [8, 16, 32, 64])

@@ -9,7 +9,7 @@ import pytest
 from tests.training.small import trained
 from unweave import Run
 from unweave.data import identity_of
-from unweave.figures.titles import title_of
+from unweave.figures.titles import methods_of, names_of, title_of
 from unweave.latents import Gaussian
 from unweave.recipes import Recipe, term
 from unweave.recipes.composing import Source
@@ -69,3 +69,22 @@ def test_a_recipe_of_ones_own_shows_its_weights() -> None:
 def test_a_trained_run_has_a_title(tmp_path: Path) -> None:
     title = title_of(trained(tmp_path, steps=2))
     assert title == "beta_vae (batch 8, net conv16) on own images, seed 0, 2 steps"
+
+
+def test_runs_are_named_by_what_tells_them_apart(tmp_path: Path) -> None:
+    first, second = (trained(tmp_path, steps=2, seed=seed, latents=2) for seed in (0, 1))
+    other = trained(tmp_path, "ae", steps=2, latents=2)
+    wider = trained(tmp_path, steps=2, seed=1, latents=3)
+    assert names_of([first, other]) == ["beta_vae", "ae"]
+    assert names_of([first, second]) == ["beta_vae\nseed 0", "beta_vae\nseed 1"]
+    assert names_of([second, wider]) == [f"beta_vae\n{run.name[:6]}" for run in (second, wider)]
+    first.label = "mine"
+    assert names_of([first, second]) == ["mine", "beta_vae"]
+
+
+def test_methods_name_the_weights_in_which_runs_of_a_recipe_differ(tmp_path: Path) -> None:
+    weak, strong = (trained(tmp_path, steps=2, beta=beta, latents=2) for beta in (1, 8))
+    again = trained(tmp_path, steps=2, beta=8, latents=2, seed=1)
+    other = trained(tmp_path, "ae", steps=2, latents=2)
+    assert methods_of([weak, strong, again, other]) == ["beta_vae (kl 1)", "beta_vae (kl 8)", "beta_vae (kl 8)", "ae"]
+    assert methods_of([strong, again]) == ["beta_vae", "beta_vae"]

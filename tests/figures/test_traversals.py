@@ -1,40 +1,97 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import torch
 
-from tests.training.small import bars, trained
+from unweave import FactorData, Run
+from unweave.errors import InputError
 from unweave.figures import draw_traversals, make_traversals
+from unweave.figures.strips import GREY, to_bytes
 from unweave.figures.traversals import Traversals
+from unweave.latents import Summary
 
 
-def test_latents_are_ordered_by_kl_with_their_values_above(tmp_path: Path, generator: torch.Generator) -> None:
-    run = trained(tmp_path, steps=30, lr=1e-3, latents=4)
-    result = make_traversals(run, bars(), generator, steps=3)
-    kl = run.summary.kl
+def test_latents_are_ordered_by_kl_with_their_values_above(
+    gaussian: Run, data: FactorData, generator: torch.Generator
+) -> None:
+    result = make_traversals(gaussian, data, generator, steps=3, inactive="show")
+    kl = gaussian.summary.kl
     assert kl is not None
     order = sorted(range(4), key=lambda latent: -kl[latent])
     assert [label for label, _ in result.rows] == [f"z{latent}, {kl[latent]:.2f} nats" for latent in order]
     assert all(images.shape == (3, 1, 16, 16) for _, images in result.rows)
     assert result.values == ((-2.0, 0.0, 2.0),) * 4
-    assert result.title.endswith("latents by KL")
+    assert result.title.endswith("latents by KL, ±2 standard deviations of the prior")
     figure = draw_traversals(result)
     assert len(figure.axes) == 4
     assert [text.get_text() for text in figure.texts].count("-2") == 4
 
 
-@pytest.mark.parametrize(("recipe", "order"), [("qlae", "entropy"), ("ae", "standard deviation")])
-def test_other_latents_say_what_orders_them(
-    recipe: str, order: str, tmp_path: Path, generator: torch.Generator
+def test_quantised_latents_show_each_level_once_by_entropy(
+    quantised: Run, data: FactorData, generator: torch.Generator
 ) -> None:
-    run = trained(tmp_path, recipe, steps=2, latents=3)
-    result = make_traversals(run, bars(), generator)
-    assert result.title.endswith(f"latents by {order}")
-    columns = {"qlae": 10, "ae": 11}[recipe]  # a quantised latent shows each of its ten levels once
-    assert all(len(images) == columns for _, images in result.rows)
-    assert all(len(set(values)) == columns for values in result.values)
+    result = make_traversals(quantised, data, generator)
+    assert result.title.endswith("latents by entropy, each level once")
+    codebook = quantised.model.values
+    assert codebook is not None
+    for latent, values in zip(result.latents, result.values, strict=True):
+        assert values == pytest.approx(sorted(codebook[latent].tolist()))  # all ten levels, each once
+    by_spread = make_traversals(quantised, data, generator, order="spread")
+    std = quantised.summary.std
+    assert list(by_spread.latents) == sorted(range(3), key=lambda latent: -std[latent])
+    assert "latents by standard deviation" in by_spread.title
+
+
+def test_the_range_of_the_data_is_that_of_its_quantiles(
+    plain: Run, data: FactorData, generator: torch.Generator
+) -> None:
+    result = make_traversals(plain, data, generator, steps=5, tail=0.0)
+    codes = plain.encode(data.rows(torch.arange(72)))  # all images, of which 1,000 were drawn with repetition
+    assert result.title.endswith("latents by standard deviation, quantiles 0 to 1 of the data")
+    for latent, values in zip(result.latents, result.values, strict=True):
+        low, high = float(codes[:, latent].min()), float(codes[:, latent].max())
+        assert values == pytest.approx([low + (high - low) * k / 4 for k in range(5)], abs=1e-5)
+
+
+def test_several_start_images_have_rows_of_their_own(gaussian: Run, data: FactorData) -> None:
+    result = make_traversals(gaussian, data, torch.Generator().manual_seed(3), steps=3, starts=2, inactive="show")
+    images = data.sample(2, torch.Generator().manual_seed(3)).images
+    codes = gaussian.encode(images)
+    first, second = result.rows[0][1], result.rows[1][1]
+    assert [label for label, _ in result.rows[1::2]] == [""] * 4
+    for code, shown in zip(codes, (first, second), strict=True):
+        moved = code.repeat(3, 1)
+        moved[:, result.latents[0]] = torch.tensor([-2.0, 0.0, 2.0])
+        assert torch.equal(shown, to_bytes(gaussian.decode(moved)))
+
+
+def test_inactive_latents_are_marked_or_dropped(
+    gaussian: Run, data: FactorData, generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = Summary([0.0] * 4, [1.0, 0.05, 0.5, 0.2], [2.0, 0.01, 1.0, 0.5], None)
+    monkeypatch.setitem(vars(gaussian), "summary", summary)
+    marked = make_traversals(gaussian, data, generator, steps=3)
+    assert marked.latents == (0, 2, 3, 1)
+    assert marked.inactive == (False, False, False, True)  # a variance of 0.0025
+    assert marked.rows[3][0] == "z1, 0.01 nats\ninactive"
+    texts = {text.get_text(): text.get_color() for text in draw_traversals(marked).texts}
+    assert texts["z1, 0.01 nats\ninactive"] == GREY
+    assert texts["z0, 2.00 nats"] == "black"
+    assert make_traversals(gaussian, data, generator, steps=3, inactive="drop").latents == (0, 2, 3)
+    assert make_traversals(gaussian, data, generator, steps=3, inactive="drop", most=2).latents == (0, 2)
+
+
+def test_wrong_ranges_and_orders_are_refused(
+    gaussian: Run, quantised: Run, plain: Run, data: FactorData, generator: torch.Generator
+) -> None:
+    with pytest.raises(InputError, match="over=levels needs quantised latents"):
+        make_traversals(gaussian, data, generator, over="levels")
+    with pytest.raises(InputError, match="over=prior needs a Gaussian posterior"):
+        make_traversals(quantised, data, generator, over="prior")
+    with pytest.raises(InputError, match="order=kl needs a Gaussian posterior"):
+        make_traversals(plain, data, generator, order="kl")
+    with pytest.raises(InputError, match="starts must be a whole number of at least 1"):
+        make_traversals(plain, data, generator, starts=0)
 
 
 def test_values_that_are_zero_up_to_rounding_are_captioned_zero() -> None:

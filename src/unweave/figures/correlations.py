@@ -25,12 +25,10 @@ def draw_correlations(result: pandas.DataFrame, *, rows: str, columns: str, pane
     shown = result[panels].unique()
     per_row = min(len(shown), max(1, int(11 / (CELL * len(across) + 0.3))))
     size = (CELL * len(across) + 0.25, CELL * len(down) + 0.45)
-    figure, axes = panel_grid(
-        -(-len(shown) // per_row), per_row, size=size, margin=(1.6, 1.3), sharex=True, sharey=True
-    )
+    figure, axes = panel_grid(-(-len(shown) // per_row), per_row, size=size, margin=(1.6, 1.3))
     for panel in axes.flat[len(shown) :]:
         panel.set_axis_off()
-    for panel, name in zip(axes.flat, shown, strict=False):
+    for place, (panel, name) in enumerate(zip(axes.flat, shown, strict=False)):
         part = result[result[panels] == name].pivot_table(
             index=rows, columns=columns, values="correlation", dropna=False, sort=False
         )
@@ -40,13 +38,12 @@ def draw_correlations(result: pandas.DataFrame, *, rows: str, columns: str, pane
             text = "–" if np.isnan(value) else str(round(100 * value)).replace("-", "−")
             dark = not np.isnan(value) and abs(value) > 0.65
             panel.text(column, row, text, ha="center", va="center", fontsize=SMALL, color="white" if dark else "black")
-        panel.set_xticks(range(len(across)), [words(x) for x in across], rotation=90)
-        panel.set_yticks(range(len(down)), [words(y) for y in down])
+        last, first = place + per_row >= len(shown), place % per_row == 0
+        panel.set_xticks(range(len(across)) if last else [], [words(x) for x in across] if last else [], rotation=90)
+        panel.set_yticks(range(len(down)) if first else [], [words(y) for y in down] if first else [])
         panel.tick_params(length=0)
         panel.set_title(words(name), fontsize=TEXT)
         panel.spines[:].set_visible(False)
-    for panel in axes.flat[max(0, len(shown) - per_row) : len(shown)]:
-        panel.tick_params(labelbottom=True)
     return figure
 
 

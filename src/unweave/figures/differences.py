@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from unweave.figures.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid, words
+import numpy as np
+
+from unweave.figures.panels import COLOURS, SMALL, TEXT, add_legend, align, panel_grid, words
+from unweave.metrics.inputs import Integers
 
 if TYPE_CHECKING:
     import pandas
@@ -20,22 +23,21 @@ def draw_method_differences(result: pandas.DataFrame, *, level: float = 0.05) ->
     data, scores = result["data"].unique(), result["metric"].unique()
     pairs = list(dict.fromkeys(zip(result["method"], result["other"], strict=True)))
     size = (1.9, 0.17 * len(pairs) + 0.35)
-    figure, axes = panel_grid(len(data), len(scores), size=size, margin=(2.2, 0.7), sharex="col", sharey=True)
+    figure, axes = panel_grid(len(data), len(scores), size=size, margin=(2.2, 0.7))
+    places = {pair: place for place, pair in enumerate(pairs)}
+    parts = dict(iter(result.groupby(["data", "metric"], sort=False)))
+    names = [f"{words(method)} − {words(other)}" for method, other in pairs]
     for row, place in enumerate(data):
         for column, score in enumerate(scores):
             panel = axes[row, column]
             panel.axvline(0, color="0.5", linewidth=0.8, linestyle="--")
-            part = result[(result["data"] == place) & (result["metric"] == score)]
-            for line in part.itertuples():
-                y = pairs.index((line.method, line.other))
-                color = COLOURS[0] if line.p_holm < level else "0.45"
-                panel.plot([line.low, line.high], [y, y], color=color, linewidth=1)
-                fill = color if line.p_holm < level else "white"
-                panel.plot(line.difference, y, marker="o", markersize=3.5, color=color, markerfacecolor=fill)
+            if (part := parts.get((place, score))) is not None:
+                y = np.array([places[pair] for pair in zip(part["method"], part["other"], strict=True)])
+                _draw_intervals(panel, part, y, (part["p_holm"] < level).to_numpy())
             panel.set_title(f"{words(score)}\non {words(place)}" if row == 0 else f"on {words(place)}", fontsize=TEXT)
-    names = [f"{words(method)} − {words(other)}" for method, other in pairs]
-    axes[0, 0].set_yticks(range(len(pairs)), names, fontsize=SMALL)
-    axes[0, 0].set_ylim(len(pairs) - 0.5, -0.5)
+            panel.set_yticks(range(len(pairs)), names if column == 0 else [""] * len(pairs), fontsize=SMALL)
+            panel.set_ylim(len(pairs) - 0.5, -0.5)
+    align(axes, x="col")
     kinds = {f"corrected p < {level:g}": COLOURS[0], "not significant": "0.45"}
     add_legend(
         figure,
@@ -47,3 +49,12 @@ def draw_method_differences(result: pandas.DataFrame, *, level: float = 0.05) ->
         linestyle="-",
     )
     return figure
+
+
+def _draw_intervals(panel: Any, part: pandas.DataFrame, y: Integers, significant: Any) -> None:
+    for chosen, color, fill in ((significant, COLOURS[0], COLOURS[0]), (~significant, "0.45", "white")):
+        some = part[chosen]
+        panel.hlines(y[chosen], some["low"], some["high"], color=color, linewidth=1)
+        panel.plot(
+            some["difference"], y[chosen], marker="o", markersize=3.5, color=color, markerfacecolor=fill, linestyle=""
+        )

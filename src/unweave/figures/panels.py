@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from unweave.errors import InputError, extra
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 SMALL, TEXT = 7, 8  # points
+Shared = Literal["all", "row", "col"]
 LARGEST = 48.0  # inches
 CAPITALS = {
     "ae",
@@ -63,6 +64,32 @@ def panel_grid(
     return figure, axes
 
 
+def align(axes: Any, *, x: Shared | None = None, y: Shared | None = None) -> None:
+    """Give panels the same limits: all of them, or those of each row or column; hide tick labels that repeat.
+
+    For grids of many panels, this is much faster than axes that matplotlib shares, where every change of one panel
+    visits all others. Call it when everything is drawn.
+    """
+    for direction, shared in (("x", x), ("y", y)):
+        if shared is None:
+            continue
+        groups = {"all": [list(axes.flat)], "row": [list(row) for row in axes], "col": [list(row) for row in axes.T]}
+        for group in groups[shared]:
+            shown = [panel for panel in group if panel.axison]
+            limits = [getattr(panel, f"get_{direction}lim")() for panel in shown if panel.has_data()]
+            if limits:
+                backwards = limits[0][0] > limits[0][1]
+                ends = min(min(pair) for pair in limits), max(max(pair) for pair in limits)
+                for panel in shown:
+                    getattr(panel, f"set_{direction}lim")(ends[::-1] if backwards else ends)
+    if x is not None and x != "row":
+        for panel in axes[:-1].flat:
+            panel.tick_params(labelbottom=False)
+    if y is not None and y != "col":
+        for panel in axes[:, 1:].flat:
+            panel.tick_params(labelleft=False)
+
+
 def style_methods(methods: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return the colour and marker of each method; after eight methods, colours meet other markers."""
     names = list(dict.fromkeys(methods))
@@ -75,12 +102,19 @@ def style_methods(methods: Iterable[str]) -> dict[str, dict[str, Any]]:
     }
 
 
-def add_legend(figure: Figure, styles: dict[str, dict[str, Any]], *, label: str = "", **look: Any) -> None:
-    """Add one legend below the panels, with an entry per method, and above it the ``label`` of all x axes."""
+def add_legend(
+    figure: Figure, styles: dict[str, dict[str, Any]], *, label: str = "", as_words: bool = True, **look: Any
+) -> None:
+    """Add one legend below the panels, with an entry per method, and above it the ``label`` of all x axes.
+
+    Labels that somebody gave to runs are kept as they are if ``as_words`` is False.
+    """
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], label=words(name), **{"linestyle": "none", "markersize": 4, **style, **look})
+        Line2D(
+            [], [], label=words(name) if as_words else name, **{"linestyle": "none", "markersize": 4, **style, **look}
+        )
         for name, style in styles.items()
     ]
     columns = min(len(handles), max(1, int(figure.get_size_inches()[0] / 1.3)))

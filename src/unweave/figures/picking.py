@@ -29,11 +29,10 @@ def draw_picked(result: pandas.DataFrame) -> Figure:
     figure, axes = panel_grid(1, len(scores), size=(1.9, 0.2 * len(names) + 0.4), margin=(1.8, 0.7), sharey=True)
     for panel, score in zip(axes[0], scores, strict=True):
         part = result[result["metric"] == score]
-        for line, group in zip(part.itertuples(), groups[part.index], strict=True):
-            y = names.index(group)
-            panel.plot([line.mean, line.best], [y, y], color="0.75", linewidth=1, zorder=0)
-            for kind, look in LOOKS.items():
-                panel.plot(getattr(line, kind), y, markersize=4, **look)
+        y = groups[part.index].map({name: place for place, name in enumerate(names)})
+        panel.hlines(y, part["mean"], part["best"], color="0.75", linewidth=1, zorder=0)
+        for kind, look in LOOKS.items():
+            panel.plot(part[kind], y, markersize=4, linestyle="none", **look)
         panel.set_title(words(score, 20), fontsize=TEXT)
     axes[0, 0].set_yticks(range(len(names)), [words(name) for name in names], fontsize=SMALL)
     axes[0, 0].set_ylim(len(names) - 0.5, -0.5)

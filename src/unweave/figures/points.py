@@ -22,18 +22,19 @@ def draw_points(
     """
     down, across = result[rows].unique(), result[columns].unique()
     styles = style_methods(result["recipe"])
+    groups = result.groupby([rows, columns, "recipe"], sort=False).indices
+    places = {(one, other) for one, other, _ in groups}
+    x, y = result["x_value"].to_numpy(), result["y_value"].to_numpy()
     figure, axes = panel_grid(len(down), len(across), size=(1.8, 1.7))
     for row, one in enumerate(down):
         for column, other in enumerate(across):
             panel = axes[row, column]
-            part = result[(result[rows] == one) & (result[columns] == other)]
-            if not len(part):
+            if (one, other) not in places:
                 panel.set_axis_off()
             for recipe, style in styles.items():
-                group = part[part["recipe"] == recipe]
-                panel.plot(
-                    group["x_value"], group["y_value"], **style, linestyle="none", markersize=2.5, alpha=0.7, mew=0
-                )
+                if (one, other, recipe) in groups:
+                    chosen = groups[one, other, recipe]
+                    panel.plot(x[chosen], y[chosen], **style, linestyle="none", markersize=2.5, alpha=0.7, mew=0)
             panel.locator_params(nbins=4)
             if diagonal:
                 limits = panel.axis()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from unweave.figures.panels import SMALL, add_titles, panel_grid, style_methods, words
+from unweave.figures.panels import SMALL, add_titles, align, panel_grid, style_methods, words
+from unweave.metrics.inputs import Integers
 
 if TYPE_CHECKING:
     import pandas
@@ -21,29 +20,31 @@ def draw_score_ranges(result: pandas.DataFrame) -> Figure:
     """
     data, scores = result["data"].unique(), result["metric"].unique()
     styles = style_methods(result["recipe"])
-    figure, axes = panel_grid(len(data), len(scores), sharex=True, sharey="col", margin=(0.9, 1.2))
+    figure, axes = panel_grid(len(data), len(scores), margin=(0.9, 1.2))
+    parts = dict(iter(result[result["median"].notna()].groupby(["data", "metric"], sort=False)))
+    positions = {recipe: position for position, recipe in enumerate(styles)}
     for row, place in enumerate(data):
         for column, score in enumerate(scores):
             panel = axes[row, column]
-            part = result[(result["data"] == place) & (result["metric"] == score)].set_index("recipe")
-            for position, (recipe, style) in enumerate(styles.items()):
-                if recipe not in part.index or np.isnan(part.loc[recipe, "median"]):
-                    continue
-                low, lower, median, upper, high = part.loc[recipe, ["minimum", "lower", "median", "upper", "maximum"]]
-                box = {"med": median, "q1": lower, "q3": upper, "whislo": low, "whishi": high}
-                panel.bxp(
-                    [box],
-                    positions=[position],
-                    widths=0.6,
-                    showfliers=False,
-                    patch_artist=True,
-                    manage_ticks=False,
-                    boxprops={"facecolor": style["color"], "alpha": 0.6, "linewidth": 0.6},
-                    medianprops={"color": "black", "linewidth": 1.2},
-                    whiskerprops={"linewidth": 0.8},
-                    capprops={"linewidth": 0.8},
-                )
-            panel.set_xticks(range(len(styles)), [words(recipe) for recipe in styles], rotation=90, fontsize=SMALL)
+            if (part := parts.get((place, score))) is not None:
+                _draw_boxes(panel, part, part["recipe"].map(positions).to_numpy(), styles)
+            names = [words(recipe) for recipe in styles] if row == len(data) - 1 else [""] * len(styles)
+            panel.set_xticks(range(len(styles)), names, rotation=90, fontsize=SMALL)
+            panel.locator_params(axis="y", nbins=4)
             panel.set_xlim(-0.6, len(styles) - 0.4)
+    align(axes, x="all", y="col")
     add_titles(axes, data, scores)
     return figure
+
+
+def _draw_boxes(panel: Any, part: pandas.DataFrame, x: Integers, styles: dict[str, dict[str, Any]]) -> None:
+    """Draw all boxes of a panel with a few artists; one box plot per method would take many."""
+    low, lower, median, upper, high = (
+        part[name].to_numpy() for name in ("minimum", "lower", "median", "upper", "maximum")
+    )
+    panel.vlines(x, low, lower, color="black", linewidth=0.8)
+    panel.vlines(x, upper, high, color="black", linewidth=0.8)
+    panel.hlines([*low, *high], [*(x - 0.15), *(x - 0.15)], [*(x + 0.15), *(x + 0.15)], color="black", linewidth=0.8)
+    colours = [styles[recipe]["color"] for recipe in part["recipe"]]
+    panel.bar(x, upper - lower, bottom=lower, width=0.6, color=colours, alpha=0.6, edgecolor="black", linewidth=0.6)
+    panel.hlines(median, x - 0.3, x + 0.3, color="black", linewidth=1.2)

@@ -1,7 +1,8 @@
-"""Reconstructions: images, their reconstructions by a run, and the difference."""
+"""Reconstructions: images beside their reconstructions, by one run or by several."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,9 @@ import torch
 from torch import Tensor
 
 from unweave.data import FactorData
+from unweave.errors import whole
 from unweave.figures.strips import draw_strips, to_bytes
-from unweave.figures.titles import title_of
+from unweave.figures.titles import names_of, title_of
 from unweave.training import Run
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def make_reconstructions(
     run: Run, data: FactorData, generator: torch.Generator, *, columns: int = 16
 ) -> Reconstructions:
     """Encode and decode random images of the data."""
-    images = data.sample(columns, generator).images
+    images = data.sample(whole("columns", columns, at_least=1), generator).images
     title = title_of(run, factors=len(data.space) if data.has_factors else None)
     return Reconstructions(title, images, to_bytes(run.reconstruct(images)), run.hint)
 
@@ -41,3 +43,38 @@ def draw_reconstructions(result: Reconstructions) -> Figure:
     difference = (result.images.int() - result.reconstructions.int()).abs().to(torch.uint8)
     rows = [("image", result.images), ("reconstruction", result.reconstructions), ("difference", difference)]
     return draw_strips(result.title, rows, note=result.note)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Rows of images (n, C, H, W) uint8 with their labels: originals, each followed by the runs' reconstructions."""
+
+    title: str
+    rows: tuple[tuple[str, Tensor], ...]
+
+
+def compare_reconstructions(
+    runs: Sequence[Run], data: Sequence[FactorData], generator: torch.Generator, *, columns: int = 16
+) -> Comparison | Reconstructions:
+    """Reconstruct random images with each run (Locatello et al. 2019, figure 1); ``data`` has one set per run.
+
+    Runs on the same data reconstruct the same images. A single run also shows the difference.
+    """
+    if len(runs) == 1:
+        return make_reconstructions(runs[0], data[0], generator, columns=columns)
+    images: dict[str, Tensor] = {}
+    rows: dict[str, list[tuple[str, Tensor]]] = {}
+    for run, own, name in zip(runs, data, names_of(runs), strict=True):
+        place = own.identity.model_dump_json()
+        if place not in images:
+            images[place] = own.sample(whole("columns", columns, at_least=1), generator).images
+            rows[place] = [(f"{run.configuration.data.label}\nimages", images[place])]
+        rows[place].append((name, to_bytes(run.reconstruct(images[place]))))
+    return Comparison("Reconstructions", tuple(row for block in rows.values() for row in block))
+
+
+def draw_comparison(result: Comparison | Reconstructions) -> Figure:
+    """Draw the rows of images and reconstructions, and return the matplotlib figure."""
+    if isinstance(result, Reconstructions):
+        return draw_reconstructions(result)
+    return draw_strips(result.title, result.rows)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from unweave.figures.panels import add_legend, add_titles, panel_grid, style_methods
+from unweave.figures.panels import add_legend, add_titles, align, panel_grid, style_methods
 
 if TYPE_CHECKING:
     import pandas
@@ -25,30 +25,41 @@ def draw_total_correlation(result: pandas.DataFrame) -> Figure:
 
     ``result`` is that of :func:`~unweave.study.analyses.total_correlation_by_strength`.
     """
-    figure = _draw(result.assign(codes="total correlation, " + result["codes"]), "codes", sharey="row")
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
-    for panel in figure.axes:
-        panel.set_yscale("log")
-        panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        panel.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        panel.yaxis.set_minor_formatter(NullFormatter())
-    return figure
+    return _draw(result.assign(codes="total correlation, " + result["codes"]), "codes", logarithmic=True)
 
 
-def _draw(result: pandas.DataFrame, column: str, sharey: str = "col") -> Figure:
+def _draw(result: pandas.DataFrame, column: str, logarithmic: bool = False) -> Figure:
     data, scores = result["data"].unique(), result[column].unique()
     styles = style_methods(result["recipe"])
-    figure, axes = panel_grid(len(data), len(scores), sharex=True, sharey=sharey)
+    lines = dict(iter(result.sort_values("order").groupby(["data", column, "recipe"], sort=False)))
+    ticks = range(1, int(result["order"].max()) + 1)
+    figure, axes = panel_grid(len(data), len(scores))
     for row, place in enumerate(data):
         for number, score in enumerate(scores):
-            part = result[(result["data"] == place) & (result[column] == score)]
             panel = axes[row, number]
+            if logarithmic:
+                _use_logarithm(panel)
             for recipe, style in styles.items():
-                line = part[part["recipe"] == recipe].sort_values("order")
-                panel.plot(line["order"], line["median"], **style, markersize=3, linewidth=1)
-                panel.fill_between(line["order"], line["lower"], line["upper"], color=style["color"], alpha=0.15, lw=0)
-            panel.set_xticks(range(1, int(result["order"].max()) + 1))
+                line = lines.get((place, score, recipe))
+                if line is None:
+                    continue
+                order = line["order"].to_numpy()
+                panel.plot(order, line["median"].to_numpy(), **style, markersize=3, linewidth=1)
+                lower, upper = line["lower"].to_numpy(), line["upper"].to_numpy()
+                panel.fill_between(order, lower, upper, color=style["color"], alpha=0.15, lw=0)
+            panel.set_xticks(ticks)
+            if not logarithmic:
+                panel.locator_params(axis="y", nbins=4)
+    align(axes, x="all", y="row" if logarithmic else "col")
     add_titles(axes, data, scores)
     add_legend(figure, styles, label="regularisation, weak to strong", linestyle="-", linewidth=1)
     return figure
+
+
+def _use_logarithm(panel: Any) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    panel.set_yscale("log")
+    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    panel.yaxis.set_minor_formatter(NullFormatter())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from unweave.nets import net_settings_of
@@ -34,6 +35,40 @@ def title_of(run: Run, about: str = "", *, factors: int | None = None) -> str:
     settings = f" ({', '.join(shown)})" if shown else ""
     steps = "" if c.linear else f", {run.step:,} steps"
     return f"{c.recipe}{settings} on {c.data.label}, seed {c.seed}{steps}" + (f": {about}" if about else "")
+
+
+def names_of(runs: Sequence[Run]) -> list[str]:
+    """Return a short name of each run: its label, or its recipe with what tells it apart from the other runs.
+
+    That is its data set, its seed, and finally the first digits of its name, each only where it is needed.
+    """
+    parts: tuple[Callable[[Run], str], ...] = (
+        lambda run: run.configuration.data.label,
+        lambda run: f"seed {run.configuration.seed}",
+        lambda run: run.name[:6],
+    )
+    names = [run.label or run.configuration.recipe for run in runs]
+    for part in parts:
+        alike = [names.count(name) > 1 for name in names]
+        differs = {name: {part(run) for run, own in zip(runs, names, strict=True) if own == name} for name in names}
+        names = [
+            f"{name}\n{part(run)}" if same and len(differs[name]) > 1 else name
+            for run, name, same in zip(runs, names, alike, strict=True)
+        ]
+    return names
+
+
+def methods_of(runs: Sequence[Run]) -> list[str]:
+    """Return the method of each run: its recipe, with the weights of terms in which runs of the recipe differ."""
+    weights = [{weighted.name: weighted.weight for weighted in run.configuration.terms} for run in runs]
+    recipes = [run.configuration.recipe for run in runs]
+    methods = []
+    for recipe, own in zip(recipes, weights, strict=True):
+        alike = [theirs for other, theirs in zip(recipes, weights, strict=True) if other == recipe]
+        varying = [name for name, weight in own.items() if any(theirs.get(name) != weight for theirs in alike)]
+        texts = ", ".join(_text(name, own[name]) for name in varying)
+        methods.append(f"{recipe} ({texts})" if texts else recipe)
+    return methods
 
 
 def _differences(recipe: Recipe, weights: dict[str, float], base: str, factors: int | None) -> dict[str, Any]:

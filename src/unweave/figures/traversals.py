@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor
 
 from unweave.data import FactorData
+from unweave.errors import whole
+from unweave.figures.ordering import Order, active_latents, ordered_latents
+from unweave.figures.spans import Over, latent_values, moved
 from unweave.figures.strips import draw_strips, to_bytes
 from unweave.figures.titles import title_of
 from unweave.training import Run
@@ -16,43 +19,81 @@ from unweave.training import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Inactive = Literal["mark", "drop", "show"]
+
 
 @dataclass(frozen=True)
 class Traversals:
-    """One row of images (steps, C, H, W) uint8 per latent, in the order drawn, with its label and its values."""
+    """One row of images (steps, C, H, W) uint8 per latent, in the order drawn, with its label and its values.
+
+    With several start images, each latent has as many rows, one below the other; only the first has a label.
+    """
 
     title: str
     rows: tuple[tuple[str, Tensor], ...]
     values: tuple[tuple[float, ...], ...]
     note: str = ""
+    latents: tuple[int, ...] = ()  # in the order drawn
+    inactive: tuple[bool, ...] = ()  # per latent, whether it is marked as inactive
+    starts: int = 1
 
 
-def make_traversals(run: Run, data: FactorData, generator: torch.Generator, *, steps: int = 11) -> Traversals:
-    """Move each latent over its range, starting from the code of one random image.
+def make_traversals(
+    run: Run,
+    data: FactorData,
+    generator: torch.Generator,
+    *,
+    steps: int | None = None,
+    starts: int = 1,
+    order: Order = "auto",
+    over: Over = "auto",
+    span: float = 2.0,
+    tail: float = 0.01,
+    inactive: Inactive = "mark",
+    most: int | None = None,
+) -> Traversals:
+    """Move each latent over its range, starting from the codes of ``starts`` random images.
 
-    Latents are ordered by KL, by the entropy of their values, or by their standard deviation. A quantised latent shows
-    each of its levels at most once.
+    ``order`` is that of :func:`~unweave.figures.ordering.ordered_latents`; ``steps``, ``over``, ``span`` and ``tail``
+    are those of :func:`~unweave.figures.spans.latent_values`. Inactive latents are marked, dropped, or shown like the
+    others. ``most`` limits the number of latents.
     """
-    image = data.sample(1, generator).images
-    code = run.encode(image)[0]
-    grid = to_bytes(run.traverse(code, steps=steps))  # (D, steps, C, H, W)
-    values = run.traversal_values(steps=steps)  # (D, steps)
-    summary = run.summary
-    labels = {
-        latent: f"z{latent}" + (f", {summary.kl[latent]:.2f} nats" if summary.kl else "") for latent in summary.order
-    }
+    codes = run.encode(data.sample(whole("starts", starts, at_least=1), generator).images)  # (starts, D)
+    values, ranging = latent_values(run, data, generator, steps=steps, over=over, span=span, tail=tail)
+    latents, order_name = ordered_latents(run, order)
+    active = active_latents(run.summary)
+    if inactive == "drop" and any(active):
+        latents = [latent for latent in latents if active[latent]]
+    latents = latents[: None if most is None else whole("most", most, at_least=1)]
+    lines = torch.stack([torch.stack([moved(code, j, values[j]) for code in codes]) for j in latents])
+    images = to_bytes(run.decode(lines.flatten(0, 2))).unflatten(0, lines.shape[:3])  # (D, starts, steps, C, H, W)
+    marked = [inactive == "mark" and not active[latent] for latent in latents]
+    labels = [_label(run, latent, mark) for latent, mark in zip(latents, marked, strict=True)]
     return Traversals(
-        title_of(run, f"latents by {summary.order_name}", factors=len(data.space) if data.has_factors else None),
-        tuple((labels[latent], grid[latent]) for latent in summary.order),
-        tuple(tuple(values[latent].tolist()) for latent in summary.order),
+        title_of(run, f"latents by {order_name}, {ranging}", factors=len(data.space) if data.has_factors else None),
+        tuple(
+            (label if start == 0 else "", images[row, start])
+            for row, label in enumerate(labels)
+            for start in range(starts)
+        ),
+        tuple(tuple(values[latent].tolist()) for latent in latents for _ in range(starts)),
         run.hint,
+        tuple(latents),
+        tuple(marked),
+        starts,
     )
 
 
 def draw_traversals(result: Traversals) -> Figure:
-    """Draw one row per latent with its values above the images, and return the matplotlib figure."""
-    captions = [_captions(row) for row in result.values]
-    return draw_strips(result.title, result.rows, captions=captions, note=result.note)
+    """Draw the rows of each latent with its values above the images, and return the matplotlib figure."""
+    captions = [_captions(row) if number % result.starts == 0 else None for number, row in enumerate(result.values)]
+    grey = [mark for mark in result.inactive for _ in range(result.starts)]
+    return draw_strips(result.title, result.rows, captions=captions, note=result.note, grey=grey)
+
+
+def _label(run: Run, latent: int, inactive: bool) -> str:
+    kl = run.summary.kl
+    return f"z{latent}" + (f", {kl[latent]:.2f} nats" if kl else "") + ("\ninactive" if inactive else "")
 
 
 def _captions(values: tuple[float, ...]) -> list[str]:

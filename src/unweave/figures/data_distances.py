@@ -1,0 +1,72 @@
+"""Perceived distances of data sets side by side, such as all spacings of XYSquares (Michlo et al. 2023, fig. 3, 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+
+from unweave.data import FactorData
+from unweave.data.distances import Matrices, distance_matrices, distance_named
+from unweave.figures.distances import draw_distance_matrices
+from unweave.figures.panels import SMALL, TEXT
+from unweave.figures.style import SEQUENTIAL, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class DataDistances:
+    """The matrices of every factor for each data set, by the name of the set."""
+
+    loss: str
+    sets: tuple[tuple[str, tuple[Matrices, ...]], ...]
+
+
+def make_data_distances(
+    data: Sequence[FactorData], generator: torch.Generator, *, traversals: int = 20, loss: str = "mse"
+) -> DataDistances:
+    """Return the distances along each factor of each data set, averaged over traversals."""
+    distance = distance_named(loss)
+    found = [tuple(distance_matrices(own, generator, traversals=traversals, distance=distance)) for own in data]
+    return DataDistances(loss, tuple(zip(names_of_data(data), found, strict=True)))
+
+
+def names_of_data(data: Sequence[FactorData]) -> list[str]:
+    """Return the name of each data set with the options in which sets of the same name differ."""
+    names = []
+    for own in data:
+        alike = [other for other in data if other.name == own.name]
+        differing = [key for key, value in own.options.items() if any(o.options.get(key) != value for o in alike)]
+        names.append("\n".join([own.name, *(f"{key} {own.options[key]}" for key in differing)]))
+    return names
+
+
+def draw_data_distances(result: DataDistances) -> Figure:
+    """Draw the matrices and return the matplotlib figure.
+
+    One data set has a column per factor, with the ground truth above (figure 3). Several have a column each, after the
+    ground truth, and one row for the first factor that varies (figure 8); all perceived matrices share one scale.
+    """
+    if len(result.sets) == 1:
+        name, matrices = result.sets[0]
+        return draw_distance_matrices(matrices, title=f"{name.replace(chr(10), ', ')}, {result.loss}")
+    chosen = [(name, next(m for m in matrices if len(m.perceived) > 1)) for name, matrices in result.sets]
+    figure = new_figure(1.5 * (len(chosen) + 1) + 0.2, 2.3)
+    axes = figure.subplots(1, len(chosen) + 1)
+    top = max(float(entry.perceived.max()) for _, entry in chosen)
+    axes[0].imshow(chosen[0][1].ground_truth.numpy(), cmap=SEQUENTIAL, vmin=0, interpolation="nearest")
+    axes[0].set_title(f"ground truth\n{chosen[0][1].factor}", fontsize=TEXT)
+    for panel, (name, entry) in zip(axes[1:], chosen, strict=True):
+        panel.imshow(entry.perceived.numpy(), cmap=SEQUENTIAL, vmin=0, vmax=top, interpolation="nearest")
+        panel.set_title(name, fontsize=TEXT)
+        panel.set_xlabel(entry.verdict if not entry.verdict[0].isdigit() else f"r = {entry.verdict}", fontsize=SMALL)
+    for panel in axes:
+        panel.set_xticks([])
+        panel.set_yticks([])
+        panel.spines[:].set_linewidth(0.4)
+    figure.suptitle(f"Perceived distances, {result.loss}", fontsize=TEXT + 1)
+    return figure

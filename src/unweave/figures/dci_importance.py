@@ -1,0 +1,58 @@
+"""DCI's importance matrix: which latents does a predictor of each factor rely on?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import torch
+
+from unweave.data import FactorData
+from unweave.errors import InputError, whole
+from unweave.figures.mutual_information import Information, InformationMaps, draw_maps
+from unweave.figures.ordering import active_latents, ordered_latents
+from unweave.figures.run_tables import latest_scores
+from unweave.figures.titles import names_of, title_of
+from unweave.metrics.dci import dci
+from unweave.training import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def make_dci_importance(
+    runs: Sequence[Run],
+    data: Sequence[FactorData],
+    generator: torch.Generator,
+    *,
+    samples: int = 1_000,
+    importance: Literal["gbt", "forest", "svm"] = "gbt",
+) -> InformationMaps:
+    """Return the importance of each latent for each factor, for every run; the entries of a factor sum to 1.
+
+    If a run has a stored DCI score, it is that matrix; otherwise DCI is computed from ``samples`` random images.
+    """
+    maps = []
+    for run, own, name in zip(runs, data, names_of(runs), strict=True):
+        drawn = own.sample(whole("samples", samples, at_least=10), generator)
+        if drawn.factors is None:
+            raise InputError(f"dci_importance needs data with known factors, and {own.name} has images only.")
+        labels = drawn.factors.numpy()
+        varying = [k for k in range(labels.shape[1]) if len(np.unique(labels[:, k])) > 1]
+        stored = latest_scores(run).get("dci") if importance == "gbt" else None
+        if stored is None or stored.importance.shape[1] != len(varying):
+            stored = dci(run.encode(drawn.images), labels[:, varying], importance=importance)
+        totals = stored.importance.sum(0)
+        shares = np.divide(stored.importance, totals, out=np.zeros_like(stored.importance), where=totals > 0)
+        order, active = ordered_latents(run)[0], active_latents(run.summary)
+        inactive = tuple(not active[latent] for latent in order)
+        names = tuple(own.space.names[k] for k in varying)
+        maps.append(Information(name, shares[order].T, names, tuple(order), inactive))
+    title = title_of(runs[0], "DCI importance") if len(runs) == 1 else "DCI importance"
+    return InformationMaps(title, tuple(maps))
+
+
+def draw_dci_importance(result: InformationMaps) -> Figure:
+    """Draw one heat map per run, inactive latents grey, and return the matplotlib figure."""
+    return draw_maps(result.title, result.maps, label="importance", greatest=1.0)

@@ -1,0 +1,124 @@
+"""What a figure is: the function that makes its table, the one that draws it, and what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+
+from unweave.data import FactorData
+from unweave.errors import InputError, unknown
+from unweave.figures.run_tables import table_of_runs
+from unweave.settings import Settings
+from unweave.signatures import keyword_settings
+from unweave.training import Run
+from unweave.training.store import SUMMARY
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure as Drawn
+
+Source = Literal["run", "runs", "data", "table"]
+Need = Literal["end", "factors", "grid", "two latents", "log"]
+SOURCES: dict[Source, str] = {
+    "run": "one run",
+    "runs": "one or several runs",
+    "data": "the data of runs, or --data NAME…",
+    "table": "several runs, --study SPEC or --table FILE",
+}
+NEEDS: dict[Need, str] = {  # as in "this figure needs …"
+    "end": "a finished run",
+    "factors": "data with known factors",
+    "grid": "data with an image of every combination of factors",
+    "two latents": "at least two latents",
+    "log": "a training log, which linear recipes do not have",
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: how its table is made, and how the table is drawn.
+
+    ``make`` is called with ``(run, data, generator)``, with ``(runs, data, generator)`` where both are sequences, with
+    ``(data, generator)``, or with ``(table,)``, depending on ``source``; its keyword arguments are the settings of the
+    figure. :meth:`of_runs` calls it for runs, whatever the source.
+    """
+
+    name: str
+    about: str  # one sentence
+    source: Source
+    make: Callable[..., Any]
+    draw: Callable[[Any], Drawn]
+    needs: tuple[Need, ...] = ()
+    paper: str = ""  # figures of the papers that it corresponds to
+    rows: Callable[[Sequence[Run]], pandas.DataFrame] = table_of_runs  # the table of runs, if the source is a table
+    frames: Callable[[Any], list[Any]] | None = None  # of an animation
+    moving: Mapping[str, Any] = field(default_factory=dict)  # settings of an animation that differ from the defaults
+
+    def refusal(self, run: Run, data: FactorData) -> str | None:
+        """Return why the figure cannot be drawn for a run, as a sentence; None if it can."""
+        lacking = [NEEDS[need] for need in self.needs if not _has(need, run, data)]
+        return f"{self.name} needs {' and '.join(lacking)}." if lacking else None
+
+    def of_runs(
+        self, runs: Sequence[Run], data: Sequence[FactorData], generator: torch.Generator, **settings: Any
+    ) -> Any:
+        """Make the table of the figure for runs; ``data`` has the data set of each run."""
+        self.check_settings(settings)
+        for run, own in zip(runs, data, strict=True):
+            if reason := self.refusal(run, own):
+                raise InputError(reason)
+        if self.source == "run":
+            if len(runs) != 1:
+                raise InputError(f"{self.name} shows one run at a time, got {len(runs)}.")
+            return self.make(runs[0], data[0], generator, **settings)
+        if self.source == "runs":
+            return self.make(runs, data, generator, **settings)
+        if self.source == "data":
+            different = {own.identity.model_dump_json(): own for own in data}
+            return self.make(list(different.values()), generator, **settings)
+        return self.make(self.rows(runs), **settings)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings by name, with ``default`` and ``annotation``."""
+        return dict(self._settings.model_fields)
+
+    @property
+    def _settings(self) -> type[Settings]:
+        skip = {"run": 3, "runs": 3, "data": 2, "table": 1}[self.source]
+        return keyword_settings(self.make, f"figure {self.name}", skip)
+
+    def check_settings(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings if they have the right names and types; raise an InputError otherwise."""
+        known = self._settings
+        for key in settings:
+            if key not in known.model_fields:
+                raise unknown(f"setting of {self.name}", key, known.model_fields)
+        checked = known(**settings)
+        return {key: getattr(checked, key) for key in settings}
+
+
+def _has(need: Need, run: Run, data: FactorData) -> bool:
+    if need == "end":
+        return (run.folder / SUMMARY).exists()
+    if need == "factors":
+        return data.has_factors
+    if need == "grid":
+        return data.has_factors and data.can_intervene and data.space.has_positions
+    if need == "two latents":
+        return run.model.latent.size > 1
+    return not run.configuration.linear
+
+
+def records_of(figure: Figure, result: Any) -> list[dict[str, Any]]:
+    """Return the numbers of a figure as rows for a file; a figure of images has none and is refused."""
+    if hasattr(result, "records"):
+        rows: list[dict[str, Any]] = result.records()
+        return rows
+    frame = getattr(result, "frame", result)
+    if hasattr(frame, "to_dict"):
+        return list(frame.to_dict("records"))
+    raise InputError(f"{figure.name} shows images, not numbers, so it cannot be written as .csv: use .png or .svg.")

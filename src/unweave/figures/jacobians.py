@@ -1,0 +1,187 @@
+"""Columns of the decoder's Jacobian: what a small step along each latent changes (Rhodes & Lee 2021, fig. 1 to 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+from torch import Tensor
+
+from unweave.data import FactorData
+from unweave.errors import InputError, extra, whole
+from unweave.figures.strips import draw_strips, in_colour
+from unweave.figures.style import DIVERGING
+from unweave.figures.titles import names_of
+from unweave.training import Run
+from unweave.training.linear import components
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CHANNELS = {1: ("",), 3: ("red", "green", "blue")}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns (columns, C, H, W) of one run at one image (C, H, W), by decreasing L2 norm."""
+
+    name: str
+    image: Tensor  # the data point, or the mean image of the data for a basis, which does not depend on it
+    basis: bool
+    columns: Tensor
+    latents: tuple[int, ...]
+    norms: tuple[float, ...]
+    areas: tuple[float, ...]  # fraction of the image that holds most of the energy of the column
+
+
+@dataclass(frozen=True)
+class Jacobians:
+    """The columns of all runs."""
+
+    title: str
+    blocks: tuple[Columns, ...]
+    channels: Literal["apart", "mean"] = "apart"
+    energy: float = 0.9
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per column: its run, latent, L2 norm and the area that holds most of its energy."""
+        return [
+            {"run": block.name.replace("\n", ", "), "latent": latent, "norm": norm, "area": area}
+            for block in self.blocks
+            for latent, norm, area in zip(block.latents, block.norms, block.areas, strict=True)
+        ]
+
+
+def make_jacobians(
+    runs: Sequence[Run],
+    data: Sequence[FactorData],
+    generator: torch.Generator,
+    *,
+    points: int = 1,
+    most: int = 10,
+    channels: Literal["apart", "mean"] = "apart",
+    bases: bool = False,
+    energy: float = 0.9,
+    samples: int = 2_000,
+) -> Jacobians:
+    """Compute the Jacobian of each run's decoder at the codes of ``points`` random images.
+
+    The ``most`` columns with the largest L2 norm are kept. Runs on the same data share the images. The columns of
+    linear recipes are scaled to one standard deviation of their latent, because their own length is arbitrary. With
+    ``bases``, principal and independent components of ``samples`` images are added for each data set (figure 10), with
+    as many latents as its first run. ``energy`` is the fraction of a column's squared values that its area holds.
+    """
+    if not 0 < energy <= 1:
+        raise InputError(f"energy must be above 0 and at most 1, got {energy}.")
+    points, most = whole("points", points, at_least=1), whole("most", most, at_least=1)
+    images: dict[str, Tensor] = {}
+    blocks: list[Columns] = []
+    for run, own, name in zip(runs, data, names_of(runs), strict=True):
+        place = own.identity.model_dump_json()
+        first = place not in images
+        if first:
+            images[place] = own.sample(points, generator).images
+        columns = run.jacobian(run.encode(images[place]))  # (points, D, C, H, W)
+        if run.configuration.linear:
+            columns = columns * torch.tensor(run.summary.std)[:, None, None, None]
+        blocks += [_block(name, image, part, most, energy) for image, part in zip(images[place], columns, strict=True)]
+        if bases and first:
+            blocks += _bases(own, generator, run.model.latent.size, samples, most, energy)
+    return Jacobians("Jacobian columns, by L2 norm", tuple(blocks), channels, energy)
+
+
+def area_of_energy(columns: Tensor, energy: float = 0.9) -> Tensor:
+    """Return the smallest fraction of pixels that holds this fraction of the energy of each column (n, C, H, W).
+
+    The energy of a pixel is the sum of its squared values over channels. A column that is 0 everywhere has area 0.
+    """
+    per_pixel = columns.double().square().sum(1).flatten(1)  # (n, H · W)
+    held = per_pixel.sort(descending=True).values.cumsum(1)
+    needed = (held < energy * held[:, -1:] * (1 - 1e-12)).sum(1) + 1
+    return torch.where(held[:, -1] > 0, needed, 0) / per_pixel.shape[1]
+
+
+def draw_jacobians(result: Jacobians) -> Figure:
+    """Draw the columns in a diverging palette, one row per channel, and return the matplotlib figure.
+
+    Images with other numbers of channels than 1 and 3 have one row, the mean over channels.
+    All columns of a run have the same contrast. Above each column are its latent, its norm and its area.
+    """
+    rows: list[tuple[str, Tensor]] = []
+    captions: list[list[str] | None] = []
+    limits = {block.name: 0.0 for block in result.blocks}
+    for block in result.blocks:
+        limits[block.name] = max(limits[block.name], float(_shown(block, result.channels).abs().max()))
+    for block in result.blocks:
+        shown = _shown(block, result.channels)  # (columns, rows, H, W)
+        for channel, kind in enumerate(CHANNELS[shown.shape[1]]):
+            coloured = _coloured(shown[:, channel], limits[block.name])
+            before = _start(block.image, channel, shown.shape[1])
+            label = block.name if channel == 0 else ""
+            rows.append((f"{label}\n{kind}".strip(), torch.cat([before, coloured])))
+            captions.append(_captions(block) if channel == 0 else None)
+    footer = (
+        f"Above each column: latent · L2 norm · fraction of the image that holds {result.energy:.0%} of its energy. "
+        "Blue is negative, red positive; one contrast per run."
+    )
+    return draw_strips(result.title, rows, captions=captions, footer=footer)
+
+
+def _block(name: str, image: Tensor, columns: Tensor, most: int, energy: float, *, basis: bool = False) -> Columns:
+    norms = columns.flatten(1).norm(dim=1)
+    order = norms.argsort(descending=True, stable=True)[:most]
+    chosen = columns[order]
+    areas = area_of_energy(chosen, energy)
+    return Columns(
+        name, image, basis, chosen, tuple(order.tolist()), tuple(norms[order].tolist()), tuple(areas.tolist())
+    )
+
+
+def _bases(
+    data: FactorData, generator: torch.Generator, latents: int, samples: int, most: int, energy: float
+) -> list[Columns]:
+    """Return the principal and the independent components of the images, per standard deviation of their source."""
+    images = data.sample(samples, generator).images
+    mean = images.float().mean(0).round().to(torch.uint8)
+    pixels = images.flatten(1).numpy() / 255.0
+    kinds: tuple[Literal["pca", "ica"], ...] = ("pca", "ica")
+    blocks = []
+    for kind in kinds:
+        encode, decode, _ = components(kind, pixels, min(latents, *pixels.shape), seed=0)
+        spread = torch.from_numpy(pixels).float().matmul(encode.T).std(0)
+        columns = (decode * spread).T.unflatten(1, data.shape)
+        blocks.append(_block(kind.upper(), mean, columns, most, energy, basis=True))
+    return blocks
+
+
+def _shown(block: Columns, channels: str) -> Tensor:
+    """Return the columns (columns, rows, H, W) with one row per channel, or with their mean over channels."""
+    apart = channels == "apart" and block.columns.shape[1] in CHANNELS
+    return block.columns if apart else block.columns.mean(1, keepdim=True)
+
+
+def _coloured(values: Tensor, limit: float) -> Tensor:
+    """Return values (n, H, W) in the diverging palette, (n, 3, H, W) uint8; white is 0."""
+    extra("matplotlib", "figures")
+    from matplotlib import colormaps
+
+    scaled = 0.5 + 0.5 * values / max(limit, 1e-12)
+    rgb = colormaps[DIVERGING](scaled.numpy(), bytes=True)[..., :3]
+    return torch.from_numpy(rgb.copy()).permute(0, 3, 1, 2)
+
+
+def _start(image: Tensor, channel: int, rows: int) -> Tensor:
+    """Return the data point (1, 3, H, W), or one of its three channels in the colour of the channel."""
+    if rows == 1:
+        return in_colour(image[None])
+    alone = torch.zeros_like(image)
+    alone[channel] = image[channel]
+    return alone[None]
+
+
+def _captions(block: Columns) -> list[str]:
+    numbers = zip(block.latents, block.norms, block.areas, strict=True)
+    start = "mean image" if block.basis else "image"
+    return [start, *(f"z{latent} · {norm:.2g} · {area:.0%}" for latent, norm, area in numbers)]

@@ -1,0 +1,69 @@
+"""Pairs of latents: the joint distribution of every two latents over the data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from unweave.data import FactorData
+from unweave.figures.latent_marginals import LatentSample, draw_marginal, latent_colour, latent_name, sample_latents
+from unweave.figures.panels import SMALL, TEXT, panel_grid
+from unweave.figures.style import SEQUENTIAL
+from unweave.training import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def make_latent_pairs(
+    run: Run, data: FactorData, generator: torch.Generator, *, samples: int = 5_000, most: int = 5
+) -> LatentSample:
+    """Encode random images and keep the codes of the ``most`` most informative latents."""
+    return sample_latents(run, data, generator, samples, most, "pairs of latents")
+
+
+def draw_latent_pairs(result: LatentSample) -> Figure:
+    """Draw the two-dimensional histogram of every pair of latents below their marginals; return the figure.
+
+    Darker is more frequent. Independent latents have no shape beyond that of their marginals.
+    """
+    count = len(result.latents)
+    figure, axes = panel_grid(count, count, size=(1.25, 1.25), margin=(0.4, 0.6))
+    for row in range(count):
+        for column in range(count):
+            panel = axes[row, column]
+            if column > row:
+                panel.set_axis_off()
+                continue
+            if column == row:
+                draw_marginal(panel, result, row)
+                panel.set_yticks([])
+                panel.spines["left"].set_visible(False)
+            else:
+                _draw_joint(panel, result, column, row)
+            if row == count - 1:
+                panel.set_xlabel(latent_name(result, column), fontsize=TEXT, color=latent_colour(result, column))
+            if column == 0 and row:
+                panel.set_ylabel(latent_name(result, row), fontsize=TEXT, color=latent_colour(result, row))
+            if result.levels is None:
+                panel.locator_params(nbins=3)
+            panel.tick_params(labelbottom=row == count - 1, labelleft=column == 0 and row > 0)
+    figure.supxlabel("darker is more frequent", fontsize=SMALL)
+    figure.suptitle(result.title, fontsize=TEXT + 1 if len(result.title) < 80 else SMALL, wrap=True)
+    return figure
+
+
+def _draw_joint(panel: Any, result: LatentSample, across: int, down: int) -> None:
+    x, y = result.codes[:, across], result.codes[:, down]
+    if result.levels is not None:
+        shape = (result.levels.shape[1],) * 2
+        nearest = [np.abs(codes[:, None] - result.levels[place]).argmin(1) for codes, place in ((x, across), (y, down))]
+        counts = np.zeros(shape)
+        np.add.at(counts, (nearest[1], nearest[0]), 1)
+        panel.imshow(counts, vmin=0, cmap=f"{SEQUENTIAL}_r", origin="lower", aspect="auto", interpolation="nearest")
+        panel.set_xticks([])
+        panel.set_yticks([])
+        return
+    panel.hexbin(x, y, gridsize=22, cmap=f"{SEQUENTIAL}_r", mincnt=1, linewidths=0, rasterized=True)

@@ -1,0 +1,128 @@
+"""Mutual information between factors and latents as a heat map (Hsu et al. 2024, figures 5 and 7 to 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unweave.data import FactorData
+from unweave.errors import InputError, whole
+from unweave.figures.ordering import active_latents, ordered_latents
+from unweave.figures.panels import TEXT
+from unweave.figures.style import add_colour_bar, heat_map, new_figure
+from unweave.figures.titles import names_of, title_of
+from unweave.metrics.information import discretize, entropies, information_table
+from unweave.metrics.inputs import Floats
+from unweave.training import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, eq=False)
+class Information:
+    """Information (factors, latents) over the entropy of the factor, with latents in the order drawn."""
+
+    name: str
+    matrix: Floats
+    factors: tuple[str, ...]
+    latents: tuple[int, ...]
+    inactive: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class InformationMaps:
+    """The heat map of each run."""
+
+    title: str
+    maps: tuple[Information, ...]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per run, factor and latent."""
+        return [
+            {
+                "run": m.name.replace("\n", ", "),
+                "factor": factor,
+                "latent": latent,
+                "information": float(m.matrix[k, j]),
+            }
+            for m in self.maps
+            for k, factor in enumerate(m.factors)
+            for j, latent in enumerate(m.latents)
+        ]
+
+
+def make_mutual_information(
+    runs: Sequence[Run],
+    data: Sequence[FactorData],
+    generator: torch.Generator,
+    *,
+    samples: int = 5_000,
+    bins: int = 20,
+) -> InformationMaps:
+    r"""Compute :math:`I(z_j; f_k) / H(f_k)` from ``samples`` random images for each run.
+
+    Continuous latents are binned as in MIG; the levels of quantised latents are taken as they are, as in InfoMEC.
+    Constant factors are left out.
+    """
+    maps = [
+        information_map(run, own, generator, name, samples=samples, bins=bins)
+        for run, own, name in zip(runs, data, names_of(runs), strict=True)
+    ]
+    title = title_of(runs[0], "mutual information") if len(runs) == 1 else "Mutual information"
+    return InformationMaps(title, tuple(maps))
+
+
+def information_map(
+    run: Run, data: FactorData, generator: torch.Generator, name: str = "", *, samples: int = 5_000, bins: int = 20
+) -> Information:
+    """Compute the heat map of one run."""
+    drawn = data.sample(whole("samples", samples, at_least=2), generator)
+    if drawn.factors is None:
+        raise InputError(f"mutual_information needs data with known factors, and {data.name} has images only.")
+    labels = drawn.factors.numpy()
+    varying = [k for k in range(labels.shape[1]) if len(np.unique(labels[:, k])) > 1]
+    matrix = normalised_information(run.encode(drawn.images), labels[:, varying], discrete=run.discrete, bins=bins)
+    order = ordered_latents(run)[0]
+    active = active_latents(run.summary)
+    names = tuple(data.space.names[k] for k in varying)
+    return Information(name, matrix[order].T, names, tuple(order), tuple(not active[latent] for latent in order))
+
+
+def normalised_information(codes: Tensor, factors: Any, *, discrete: bool, bins: int = 20) -> Floats:
+    """Return the information (D, K) of codes (N, D) about factors (N, K) over the factors' entropies."""
+    values = codes.double().numpy()
+    if discrete:
+        columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in values.T]
+        binned = np.stack(columns, axis=1)
+    else:
+        binned = discretize(values, bins)
+    information: Floats = information_table(binned, factors) / entropies(factors)
+    return information
+
+
+def draw_mutual_information(result: InformationMaps) -> Figure:
+    """Draw one heat map per run, factors below one another, inactive latents grey; return the matplotlib figure."""
+    return draw_maps(result.title, result.maps, label="I(z; f) / H(f)", greatest=1.0)
+
+
+def draw_maps(title: str, maps: Sequence[Information], *, label: str, greatest: float | None) -> Figure:
+    """Draw matrices of factors and latents below one another, and return the matplotlib figure."""
+    widest = max(len(m.latents) for m in maps)
+    tallest = sum(len(m.factors) for m in maps)
+    figure = new_figure(0.42 * widest + 2.6, 0.34 * tallest + 0.55 * len(maps) + 0.6)
+    axes = figure.subplots(len(maps), 1, squeeze=False)[:, 0]
+    for panel, entry in zip(axes, maps, strict=True):
+        names = [f"z{latent}" for latent in entry.latents]
+        image = heat_map(panel, entry.matrix, entry.factors, names, greatest=greatest, grey_columns=entry.inactive)
+        if len(maps) > 1:
+            panel.set_title(entry.name.replace("\n", ", "), fontsize=TEXT)
+    grey = ", inactive latents grey" if any(any(m.inactive) for m in maps) else ""
+    add_colour_bar(figure, image, list(axes), label)
+    figure.suptitle(f"{title}{grey}", fontsize=TEXT + 1 if len(title) < 70 else TEXT - 1, wrap=True)
+    return figure

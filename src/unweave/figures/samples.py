@@ -1,0 +1,74 @@
+"""Random samples: decoded random codes of one or several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from unweave.data import FactorData
+from unweave.errors import whole
+from unweave.figures.strips import draw_strips, to_bytes
+from unweave.figures.titles import names_of, title_of
+from unweave.training import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PRIOR = "codes sampled from the prior"
+MARGINALS = "each latent sampled from its distribution over the data"
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Rows of decoded samples (n, C, H, W) uint8 with their labels; ``source`` says where the codes come from."""
+
+    title: str
+    rows: tuple[tuple[str, Tensor], ...]
+    source: str
+
+
+def make_samples(
+    runs: Sequence[Run],
+    data: Sequence[FactorData],
+    generator: torch.Generator,
+    *,
+    columns: int = 16,
+    rows: int = 2,
+    images: bool = True,
+) -> Samples:
+    """Sample and decode codes: from the prior of a Gaussian latent, otherwise from the distribution of each latent.
+
+    Each run has ``rows`` rows. With ``images``, a row of random images of each data set stands above its runs.
+    """
+    rows, columns = whole("rows", rows, at_least=1), whole("columns", columns, at_least=1)
+    made: list[tuple[str, Tensor]] = []
+    shown: set[str] = set()
+    for run, own, name in zip(runs, data, names_of(runs), strict=True):
+        place = own.identity.model_dump_json()
+        if images and place not in shown:
+            made.append((f"{run.configuration.data.label}\nimages", own.sample(columns, generator).images))
+            shown.add(place)
+        decoded = to_bytes(run.sample(rows * columns, generator))
+        made += [(name if row == 0 else "", part) for row, part in enumerate(decoded.split(columns))]
+    title = title_of(runs[0], "random samples") if len(runs) == 1 else "Random samples"
+    return Samples(title, tuple(made), _source(runs))
+
+
+def draw_samples(result: Samples) -> Figure:
+    """Draw the rows of samples with a line that says where codes come from, and return the matplotlib figure."""
+    return draw_strips(result.title, result.rows, footer=result.source)
+
+
+def _source(runs: Sequence[Run]) -> str:
+    """Return where codes come from as one sentence, with the names of runs if they differ in it."""
+    kinds: dict[str, list[str]] = {}
+    for run, name in zip(runs, names_of(runs), strict=True):
+        kinds.setdefault(PRIOR if run.has_posterior else MARGINALS, []).append(name.replace("\n", ", "))
+    if len(kinds) == 1:
+        (kind,) = kinds
+        return f"{kind[0].upper()}{kind[1:]}."
+    return "; ".join(f"{' and '.join(names)}: {kind}" for kind, names in kinds.items()) + "."

@@ -1,0 +1,65 @@
+"""Scores against a setting, such as the spacing of XYSquares (Michlo et al. 2023, figure 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from unweave.errors import InputError
+from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods, words
+from unweave.figures.run_tables import check_scored, method_column
+from unweave.study.analyses.runs import check_columns, read_runs
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class ScoresByValue:
+    """One row per run: ``method``, ``value`` of the setting, ``metric`` and ``score``."""
+
+    setting: str
+    frame: pandas.DataFrame
+
+
+def make_score_by_spacing(
+    table: pandas.DataFrame, *, setting: str = "data.spacing", metrics: Sequence[str] = (), by: str | None = None
+) -> ScoresByValue:
+    """Return the scores of every run with the value of a setting, which must be a number.
+
+    ``metrics`` are columns of the table, by default all disentanglement scores that it has. Rows without the setting
+    are left out.
+    """
+    check_columns("score_by_spacing", table, [setting])
+    chosen = check_scored("score_by_spacing", table, metrics)
+    by = method_column(table, by)
+    keys = list(dict.fromkeys(["data", "recipe", by, setting]))
+    runs = read_runs("score_by_spacing", table[table[setting].notna()], chosen, keys)
+    try:
+        runs["value"] = runs[setting].astype("float64")
+    except (TypeError, ValueError):
+        raise InputError(f"score_by_spacing: the column {setting!r} must contain numbers.") from None
+    runs["method"] = runs[by].astype(str)
+    long = runs.melt(id_vars=["method", "value"], value_vars=chosen, var_name="metric", value_name="score")
+    return ScoresByValue(setting, long.dropna().reset_index(drop=True))
+
+
+def draw_score_by_spacing(result: ScoresByValue) -> Figure:
+    """Draw one panel per score: every run as a point, means over seeds as lines; return the matplotlib figure."""
+    frame = result.frame
+    metrics = frame["metric"].unique()
+    styles = style_methods(frame["method"])
+    figure, axes = panel_grid(1, len(metrics), size=(2.4, 2.0))
+    for panel, metric in zip(axes[0], metrics, strict=True):
+        part = frame[frame["metric"] == metric]
+        for method, style in styles.items():
+            own = part[part["method"] == method]
+            means = own.groupby("value")["score"].mean()
+            panel.plot(own["value"], own["score"], linestyle="none", markersize=3, mew=0, alpha=0.45, **style)
+            panel.plot(means.index, means, linewidth=1.4, markersize=5, **style)
+        panel.set_xticks(sorted(part["value"].unique()))
+        panel.set_title(words(metric, 20), fontsize=TEXT)
+    add_legend(figure, styles, label=words(result.setting), linestyle="-", linewidth=1.4)
+    return figure

@@ -1,0 +1,91 @@
+"""Training curves: the loss and every term of it over the steps of one or several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from unweave.data import FactorData
+from unweave.errors import InputError
+from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods, words
+from unweave.figures.titles import names_of, title_of
+from unweave.training import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ACROSS = 4  # panels
+FAR = 50.0  # largest over smallest value from which an axis is logarithmic
+
+
+@dataclass(frozen=True)
+class Curves:
+    """For each term, and for each run that has it, the steps and the values."""
+
+    title: str
+    terms: dict[str, dict[str, tuple[list[int], list[float]]]]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per run, term and step."""
+        return [
+            {"run": run.replace("\n", ", "), "term": term, "step": step, "value": value}
+            for term, lines in self.terms.items()
+            for run, (steps, values) in lines.items()
+            for step, value in zip(steps, values, strict=True)
+        ]
+
+
+def make_training_curves(
+    runs: Sequence[Run], data: Sequence[FactorData] = (), generator: torch.Generator | None = None
+) -> Curves:
+    """Read the log of each run; neither data nor random numbers are needed."""
+    terms: dict[str, dict[str, tuple[list[int], list[float]]]] = {}
+    for run, name in zip(runs, names_of(runs), strict=True):
+        for line in run.log:
+            for term, value in line.items():
+                if term != "step":
+                    steps, values = terms.setdefault(term, {}).setdefault(name, ([], []))
+                    steps.append(line["step"])
+                    values.append(float(value))
+    if not terms:
+        raise InputError("training_curves: the log is empty. Linear recipes have none, other runs after some steps.")
+    return Curves(title_of(runs[0]) if len(runs) == 1 else "Training curves", terms)
+
+
+def draw_training_curves(result: Curves) -> Figure:
+    """Draw one panel per term with one line per run, and return the matplotlib figure.
+
+    An axis is logarithmic if its values are positive and span a wide range.
+    """
+    columns = min(ACROSS, len(result.terms))
+    rows = -(-len(result.terms) // columns)
+    figure, axes = panel_grid(rows, columns, size=(2.3, 1.7), sharex=True)
+    names = list(dict.fromkeys(name for lines in result.terms.values() for name in lines))
+    styles = {name: {"color": style["color"]} for name, style in style_methods(names).items()}
+    for panel, (term, lines) in zip(axes.flat, result.terms.items(), strict=False):
+        for name, (steps, values) in lines.items():
+            marker = "o" if len(steps) < 3 else None
+            panel.plot(steps, values, linewidth=1.1, marker=marker, markersize=3, **styles[name])
+        every = [value for _, values in lines.values() for value in values]
+        if min(every) > 0 and max(every) / min(every) > FAR:
+            panel.set_yscale("log")
+        panel.set_title(words(term, 24), fontsize=TEXT)
+        panel.xaxis.set_major_formatter(_thousands)
+        panel.locator_params(axis="x", nbins=4)
+    for panel in list(axes.flat)[len(result.terms) :]:
+        panel.set_axis_off()
+    for panel in list(axes.flat)[: len(result.terms)][-columns:]:  # the lowest of each column, also above a gap
+        panel.tick_params(labelbottom=True)
+    if len(names) > 1:
+        add_legend(figure, styles, label="step", as_words=False, linestyle="-", linewidth=1.5, marker="")
+    else:
+        figure.supxlabel("step", fontsize=TEXT)
+    figure.suptitle(result.title, fontsize=TEXT + 1)
+    return figure
+
+
+def _thousands(value: float, _: object = None) -> str:
+    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"

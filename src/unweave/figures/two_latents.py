@@ -1,0 +1,121 @@
+"""Two latents moved together: does the effect of one depend on the other? (Hsu et al. 2024, figure 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from unweave.data import FactorData
+from unweave.errors import InputError
+from unweave.figures.mosaic import mosaic
+from unweave.figures.ordering import ordered_latents
+from unweave.figures.panels import SMALL, TEXT
+from unweave.figures.spans import Over, latent_values
+from unweave.figures.strips import to_bytes
+from unweave.figures.style import new_figure
+from unweave.figures.titles import names_of, title_of
+from unweave.training import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STEPS = 7  # values of each of two continuous latents; quantised ones show every level
+SIDE = 3.4  # inches of one grid
+
+
+@dataclass(frozen=True)
+class LatentGrid:
+    """Images (rows, columns, C, H, W) uint8 of one run: ``down`` moves along rows, ``across`` along columns."""
+
+    name: str
+    down: int
+    across: int
+    images: Tensor
+    down_values: tuple[float, ...]
+    across_values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class TwoLatents:
+    """The grid of each run."""
+
+    title: str
+    grids: tuple[LatentGrid, ...]
+
+
+def make_two_latents(
+    runs: Sequence[Run],
+    data: Sequence[FactorData],
+    generator: torch.Generator,
+    *,
+    latents: tuple[int, int] | None = None,
+    steps: int | None = None,
+    over: Over = "auto",
+    span: float = 2.0,
+) -> TwoLatents:
+    """Decode every combination of the values of two latents, starting from the code of a random image.
+
+    ``latents`` are the same two for all runs; by default each run takes its two most informative ones. Runs on the same
+    data start from the same image. ``steps``, ``over`` and ``span`` are as in traversals.
+    """
+    starts: dict[str, Tensor] = {}
+    grids = []
+    for run, own, name in zip(runs, data, names_of(runs), strict=True):
+        place = own.identity.model_dump_json()
+        if place not in starts:
+            starts[place] = own.sample(1, generator).images
+        down, across = _chosen(run, latents)
+        values, _ = latent_values(
+            run, own, generator, steps=steps or (None if run.discrete else STEPS), over=over, span=span
+        )
+        columns = values.shape[1]
+        codes = run.encode(starts[place])[0].repeat(columns, columns, 1)  # (rows, columns, D)
+        codes[..., down] = values[down][:, None]
+        codes[..., across] = values[across]
+        images = to_bytes(run.decode(codes.flatten(0, 1))).unflatten(0, (columns, columns))
+        grids.append(
+            LatentGrid(name, down, across, images, tuple(values[down].tolist()), tuple(values[across].tolist()))
+        )
+    title = title_of(runs[0], "two latents moved together") if len(runs) == 1 else "Two latents moved together"
+    return TwoLatents(title, tuple(grids))
+
+
+def draw_two_latents(result: TwoLatents) -> Figure:
+    """Draw the grids side by side with the values of both latents, and return the matplotlib figure."""
+    figure = new_figure(len(result.grids) * (SIDE + 0.5) + 0.2, SIDE + 0.9)
+    axes = figure.subplots(1, len(result.grids), squeeze=False)[0]
+    for panel, grid in zip(axes, result.grids, strict=True):
+        page = mosaic(grid.images)
+        panel.imshow(page, interpolation="nearest")
+        rows, columns = grid.images.shape[:2]
+        height, width = page.shape[0] / rows, page.shape[1] / columns
+        panel.set_xticks([(c + 0.5) * width for c in range(columns)], _texts(grid.across_values), fontsize=SMALL)
+        panel.set_yticks([(r + 0.5) * height for r in range(rows)], _texts(grid.down_values), fontsize=SMALL)
+        panel.tick_params(length=0)
+        panel.spines[:].set_visible(False)
+        panel.set_xlabel(f"z{grid.across}", fontsize=TEXT)
+        panel.set_ylabel(f"z{grid.down}", fontsize=TEXT)
+        if len(result.grids) > 1:
+            panel.set_title(grid.name, fontsize=TEXT + 1)
+    figure.suptitle(result.title, fontsize=TEXT + 1 if len(result.title) > 60 else TEXT + 2, wrap=True)
+    return figure
+
+
+def _chosen(run: Run, latents: tuple[int, int] | None) -> tuple[int, int]:
+    size = run.model.latent.size
+    if latents is None:
+        if size < 2:
+            raise InputError("two_latents needs a run with at least two latents, this one has one.")
+        first, second = ordered_latents(run)[0][:2]
+        return first, second
+    if latents[0] == latents[1] or not all(0 <= latent < size for latent in latents):
+        raise InputError(f"latents must be two different numbers from 0 to {size - 1}, got {latents}.")
+    return latents
+
+
+def _texts(values: tuple[float, ...]) -> list[str]:
+    return ["0" if abs(value) < 1e-6 else f"{value:.2g}" for value in values]

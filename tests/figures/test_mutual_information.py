@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics import mutual_info_score
+
+import unweave
+from tests.training.small import pictures
+from unweave import FactorData, Run
+from unweave.errors import InputError
+from unweave.figures.mutual_information import (
+    draw_mutual_information,
+    information_map,
+    make_mutual_information,
+    normalised_information,
+)
+from unweave.figures.style import INACTIVE
+from unweave.latents import Summary
+from unweave.metrics import mig
+
+
+def test_information_is_scikit_learns_over_the_entropy() -> None:
+    generator = torch.Generator().manual_seed(0)
+    factors = torch.randint(0, 4, (500, 2), generator=generator).numpy()
+    codes = torch.tensor(np.stack([factors[:, 0] * 0.7, factors[:, 1] // 2, np.zeros(500)], axis=1))
+    table = normalised_information(codes, factors, discrete=True)
+    for k in range(2):
+        entropy = mutual_info_score(factors[:, k], factors[:, k])
+        for j in range(3):
+            levels = np.unique(codes[:, j].numpy(), return_inverse=True)[1]
+            expected = mutual_info_score(levels, factors[:, k]) / entropy
+            assert table[j, k] == pytest.approx(expected, abs=1e-9)
+    assert table[0, 0] == pytest.approx(1.0)
+
+
+def test_continuous_latents_are_binned_as_in_mig(gaussian: Run, data: FactorData) -> None:
+    result = information_map(gaussian, data, torch.Generator().manual_seed(7), samples=300)
+    drawn = data.sample(300, torch.Generator().manual_seed(7))
+    assert drawn.factors is not None
+    metric = mig(gaussian.encode(drawn.images), drawn.factors)
+    for k, factor in enumerate(data.space.names):
+        shares = np.bincount(drawn.factors[:, k]) / 300
+        entropy = -(shares[shares > 0] * np.log(shares[shares > 0])).sum()
+        assert result.factors[k] == factor
+        np.testing.assert_allclose(
+            result.matrix[k], metric.mutual_information[list(result.latents), k] / entropy, atol=1e-9
+        )
+
+
+def test_inactive_latents_are_grey(
+    gaussian: Run, data: FactorData, generator: torch.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(vars(gaussian), "summary", Summary([0] * 4, [1, 0.01, 1, 1], [3.0, 0.1, 2.0, 1.0], None))
+    result = make_mutual_information([gaussian], [data], generator, samples=100)
+    assert result.maps[0].latents == (0, 2, 3, 1)
+    figure = draw_mutual_information(result)
+    labels = figure.axes[0].get_xticklabels()
+    assert [label.get_text() for label in labels] == ["z0", "z2", "z3", "z1"]
+    assert [label.get_color() == INACTIVE for label in labels] == [False, False, False, True]
+    assert figure.get_suptitle().endswith("inactive latents grey")
+    assert len(result.records()) == 12
+
+
+def test_images_without_factors_are_refused(gaussian: Run, generator: torch.Generator) -> None:
+    with pytest.raises(InputError, match="needs data with known factors"):
+        information_map(gaussian, unweave.load(pictures()), generator)

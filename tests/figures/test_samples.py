@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import torch
+
+from unweave import FactorData, Run
+from unweave.figures.samples import MARGINALS, PRIOR, draw_samples, make_samples
+from unweave.figures.strips import to_bytes
+
+
+def test_samples_are_decoded_from_the_prior(gaussian: Run, data: FactorData) -> None:
+    generator = torch.Generator().manual_seed(5)
+    result = make_samples([gaussian], [data], generator, columns=3, rows=2, images=False)
+    codes = torch.randn(6, 4, generator=torch.Generator().manual_seed(5))
+    expected = to_bytes(gaussian.decode(codes))
+    assert torch.equal(torch.cat([images for _, images in result.rows]), expected)
+    assert result.source == PRIOR[0].upper() + PRIOR[1:] + "."
+
+
+def test_runs_say_where_their_codes_come_from(
+    gaussian: Run, quantised: Run, data: FactorData, generator: torch.Generator
+) -> None:
+    result = make_samples([gaussian, quantised], [data, data], generator, columns=3, rows=1)
+    assert [label for label, _ in result.rows] == ["own images\nimages", "beta_vae", "qlae"]  # images once
+    assert result.source == f"beta_vae: {PRIOR}; qlae: {MARGINALS}."
+    assert draw_samples(result).texts[1].get_text() == result.source

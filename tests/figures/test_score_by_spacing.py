@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas
+import pytest
+
+from unweave.errors import InputError
+from unweave.figures.score_by_spacing import draw_score_by_spacing, make_score_by_spacing
+
+
+def table() -> pandas.DataFrame:
+    return pandas.DataFrame(
+        [
+            {"data": "xysquares", "recipe": "beta_vae", "seed": seed, "data.spacing": spacing, "mig": seed + spacing}
+            for spacing in (1, 4)
+            for seed in (0, 2)
+        ]
+        + [{"data": "dsprites", "recipe": "beta_vae", "seed": 0, "data.spacing": np.nan, "mig": 9.0}]
+    )
+
+
+def test_points_are_runs_and_lines_are_means() -> None:
+    result = make_score_by_spacing(table())
+    assert len(result.frame) == 4  # a run without the setting is left out
+    (panel,) = draw_score_by_spacing(result).axes
+    points, means = panel.lines
+    np.testing.assert_allclose(np.asarray(points.get_xydata(), float), [[1, 1], [1, 3], [4, 4], [4, 6]])
+    np.testing.assert_allclose(np.asarray(means.get_xydata(), float), [[1, 2], [4, 5]])
+    assert panel.get_xticks().tolist() == [1.0, 4.0]
+
+
+def test_a_setting_must_be_a_number_of_the_table() -> None:
+    with pytest.raises(InputError, match=r"lacks the column 'data.spacin'. Did you mean 'data.spacing'"):
+        make_score_by_spacing(table(), setting="data.spacin")
+    with pytest.raises(InputError, match="the column 'recipe' must contain numbers"):
+        make_score_by_spacing(table(), setting="recipe")

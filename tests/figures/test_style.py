@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from unweave.errors import InputError
+from unweave.figures.style import FADED, FORMATS, INACTIVE, add_colour_bar, heat_map, new_figure, save_figure
+
+
+def test_a_heat_map_names_and_annotates_its_cells() -> None:
+    figure = new_figure(2, 2)
+    axes = figure.subplots()
+    image = heat_map(axes, [[0.0, 0.5], [1.0, 0.25]], ["a", "b"], ["z0", "z1"], grey_columns=[False, True])
+    add_colour_bar(figure, image, axes, "share")
+    assert [text.get_text() for text in axes.texts] == [".00", ".50", "1.00", ".25"]
+    assert [label.get_color() for label in axes.get_xticklabels()] == ["black", INACTIVE]
+    assert [text.get_color() for text in axes.texts] == ["white", FADED, "black", FADED]
+    assert image.get_clim() == (0, 1)
+    assert figure.axes[1].get_ylabel() == "share"
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_the_same_figure_gives_the_same_file(suffix: str, tmp_path: Path) -> None:
+    contents = []
+    for number in range(2):
+        figure = new_figure(2, 2)
+        figure.subplots().plot([0, 1])
+        path = tmp_path / f"{number}{suffix}"
+        save_figure(figure, path)
+        contents.append(path.read_bytes())
+    assert contents[0] == contents[1]
+    start = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix]
+    assert contents[0].startswith(start)
+    if suffix == ".png":
+        with Image.open(tmp_path / "0.png") as image:
+            assert image.size == (300, 300)
+
+
+def test_other_suffixes_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"ends in .png, .svg, .pdf"):
+        save_figure(new_figure(1, 1), tmp_path / "picture.bmp")

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from unweave import FactorData, Run
+from unweave.errors import InputError
+from unweave.figures.strips import to_bytes
+from unweave.figures.two_latents import draw_two_latents, make_two_latents
+
+
+def test_every_combination_of_two_latents_is_decoded(gaussian: Run, data: FactorData) -> None:
+    result = make_two_latents([gaussian], [data], torch.Generator().manual_seed(2), latents=(1, 3), steps=3)
+    code = gaussian.encode(data.sample(1, torch.Generator().manual_seed(2)).images)[0]
+    (grid,) = result.grids
+    for row, down in enumerate((-2.0, 0.0, 2.0)):
+        for column, across in enumerate((-2.0, 0.0, 2.0)):
+            expected = code.clone()
+            expected[1], expected[3] = down, across
+            assert torch.equal(grid.images[row, column], to_bytes(gaussian.decode(expected[None]))[0])
+    (panel,) = draw_two_latents(result).axes
+    assert (panel.get_ylabel(), panel.get_xlabel()) == ("z1", "z3")
+    assert [tick.get_text() for tick in panel.get_xticklabels()] == ["-2", "0", "2"]
+
+
+def test_runs_stand_side_by_side_and_quantised_ones_show_each_level(
+    gaussian: Run, quantised: Run, data: FactorData, generator: torch.Generator
+) -> None:
+    result = make_two_latents([gaussian, quantised], [data, data], generator)
+    assert [grid.images.shape[:2] for grid in result.grids] == [(7, 7), (10, 10)]
+    assert (result.grids[1].down, result.grids[1].across) == tuple(quantised.summary.order[:2])
+    assert [panel.get_title() for panel in draw_two_latents(result).axes] == ["beta_vae", "qlae"]
+
+
+def test_a_latent_that_does_not_exist_is_refused(gaussian: Run, data: FactorData, generator: torch.Generator) -> None:
+    with pytest.raises(InputError, match="two different numbers from 0 to 3, got"):
+        make_two_latents([gaussian], [data], generator, latents=(1, 4))
