@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from unweave.factors import Categorical, Cyclic, FactorSpace, Ordered
     from unweave.metrics import Scores, score_codes
     from unweave.recipes import RECIPES, Recipe
+    from unweave.reports import report
     from unweave.study import Study
     from unweave.training import Run, extend, score, train
     from unweave.training import open_run as open  # noqa: A004
@@ -32,6 +33,7 @@ __all__ = [
     "load",
     "metrics",
     "open",
+    "report",
     "score",
     "score_codes",
     "train",
@@ -46,6 +48,7 @@ if not TYPE_CHECKING:
             **{name: f"unweave.factors:{name}" for name in ("Categorical", "Cyclic", "FactorSpace", "Ordered")},
             **{name: f"unweave.metrics:{name}" for name in ("Scores", "score_codes")},
             **{name: f"unweave.recipes:{name}" for name in ("RECIPES", "Recipe")},
+            "report": "unweave.reports:report",
             "Study": "unweave.study:Study",
             **{name: f"unweave.training:{name}" for name in ("Run", "extend", "score", "train")},
             "open": "unweave.training:open_run",

@@ -1,0 +1,49 @@
+"""The sections that answer the questions of a study, and why the others cannot be answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from unweave.errors import InputError
+from unweave.figures.answers import DRAWN
+from unweave.figures.panels import words
+from unweave.reports.markup import Html, joined, tag
+from unweave.reports.page import Section
+from unweave.reports.pictures import show_figure
+from unweave.reports.questions import QUESTIONS
+from unweave.reports.tables import frame_table
+from unweave.study.analyses import ANALYSES
+
+if TYPE_CHECKING:
+    import pandas
+
+MOST_ROWS = 4_000  # of the table of an analysis
+
+
+def answer(table: pandas.DataFrame, watch: Callable[[str], None] | None = None) -> tuple[list[Section], dict[str, str]]:
+    """Return one section per analysis that applies, and for the others the sentence that says what the table lacks.
+
+    ``watch`` is called with the title of each analysis before it is computed.
+    """
+    sections, refused = [], {}
+    for name, analysis in ANALYSES.items():
+        question = QUESTIONS[name]
+        if watch is not None:
+            watch(question.title)
+        try:
+            result = analysis(table)
+            figure = show_figure(DRAWN[name](result), f"{question.title}. {question.reading}", caption=question.reading)
+        except InputError as error:
+            refused[question.title] = str(error)
+            continue
+        listed = Html("") if question.points else frame_table(result, name=words, most=MOST_ROWS, headings=2)
+        sections.append(Section(question.title, joined([figure, listed]), question.asks))
+    return sections, refused
+
+
+def unanswered(refused: dict[str, str]) -> Section:
+    """Return the section about analyses that do not apply."""
+    entries = [tag("li", tag("strong", title), ". ", reason) for title, reason in refused.items()]
+    about = "These analyses need something that the runs of this study do not have."
+    return Section("What could not be answered", tag("ul", joined(entries)), about, "Not answered")

@@ -1,0 +1,96 @@
+"""Figures inside a page: as SVG where they are small, as compressed pixels where they have many points or images."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import TYPE_CHECKING, Any, Literal
+
+from unweave.reports.layout import settle
+from unweave.reports.markup import Html, tag
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Kind = Literal["plot", "map", "photo"]  # a plot is inverted in dark mode; heat maps and images are not
+MOST_SVG = 250_000  # bytes; larger ones become pixels
+MANY_POINTS, MANY_TEXTS, MANY_PANELS = 4_000, 400, 30  # figures with more are drawn as pixels at once
+DPI = (150, 110, 80)  # tried in this order until a picture is small enough
+MOST = 600_000  # bytes of a picture
+PLAIN = 96  # dots per inch of a page
+WIDE = 1150  # pixels of a page; wider figures scroll
+DIVERGING = ("RdBu", "RdBu_r")
+
+
+def show_figure(figure: Figure, alt: str, *, most: int = MOST, caption: object = "") -> Html:
+    """Return a figure as an HTML figure whose picture is part of the page.
+
+    A figure that is wider than the page keeps a readable size and scrolls.
+    """
+    kind = kind_of(figure)
+    media, content = encode_figure(figure, kind, most)
+    width = round(figure.get_size_inches()[0] * PLAIN)
+    address = f"data:{media};base64,{base64.b64encode(content).decode()}"
+    image = tag("img", src=address, alt=alt, width=width, class_=kind)
+    if width > WIDE:
+        image = tag("div", image, class_="wide", tabindex=0, role="region", aria_label="A wide figure; it scrolls")
+    return tag("figure", image, tag("figcaption", caption) if caption else "")
+
+
+def kind_of(figure: Figure) -> Kind:
+    """Return "photo" for a figure with images in colour, "map" for heat maps, and "plot" for all others.
+
+    Heat maps of a diverging palette count as plots: white at 0 becomes black in dark mode.
+    """
+    images = [image for axes in figure.axes for image in axes.images]
+    if any(image.get_array().ndim == 3 for image in images):  # type: ignore[union-attr]
+        return "photo"
+    return "map" if any(image.get_cmap().name not in DIVERGING for image in images) else "plot"
+
+
+def encode_figure(figure: Figure, kind: Kind, most: int = MOST) -> tuple[str, bytes]:
+    """Return the media type and the bytes of a figure: SVG, a palette PNG, or WebP for pictures of images."""
+    settle(figure)
+    if kind != "photo":
+        for background in (figure.patch, *(axes.patch for axes in figure.axes)):
+            background.set_alpha(0)  # the page shows through, light or dark
+        if _is_small(figure):
+            content = _vectors(figure)
+            if len(content) <= min(most, MOST_SVG):
+                return "image/svg+xml", content
+    media, content = "", b""
+    for dpi in DPI if figure.get_size_inches()[0] * PLAIN <= WIDE else DPI[1:]:
+        media, content = _pixels(figure, kind, dpi)
+        if len(content) <= most:
+            break
+    return media, content
+
+
+def _is_small(figure: Figure) -> bool:
+    """Return whether a figure has few points, texts and panels, all of which make an SVG large."""
+    axes: list[Any] = figure.axes
+    points = sum(len(line.get_xydata()) for panel in axes for line in panel.lines)
+    points += sum(len(each.get_offsets()) for panel in axes for each in panel.collections)
+    return points <= MANY_POINTS and sum(len(panel.texts) for panel in axes) <= MANY_TEXTS and len(axes) <= MANY_PANELS
+
+
+def _vectors(figure: Figure) -> bytes:
+    stream = io.BytesIO()
+    figure.savefig(stream, format="svg", metadata={"Date": None})
+    return stream.getvalue()
+
+
+def _pixels(figure: Figure, kind: Kind, dpi: int) -> tuple[str, bytes]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from PIL import Image
+
+    figure.set_dpi(dpi)
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    picture = Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba().tobytes())
+    stream = io.BytesIO()
+    if kind == "photo":
+        picture.convert("RGB").save(stream, "WEBP", quality=88, method=4)
+        return "image/webp", stream.getvalue()
+    picture.quantize(256, method=Image.Quantize.FASTOCTREE).save(stream, "PNG", optimize=True)
+    return "image/png", stream.getvalue()

@@ -1,0 +1,197 @@
+"""The report of a run, and of several runs beside one another."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from unweave.data import FactorData
+from unweave.errors import InputError
+from unweave.figures.panels import words
+from unweave.recipes import RECIPES
+from unweave.reports.commands import train_command
+from unweave.reports.facts import Facts, about_recipe, read_facts, sentence_of
+from unweave.reports.gallery import show_figures
+from unweave.reports.markup import Html, joined, tag
+from unweave.reports.numbers import duration
+from unweave.reports.page import Section, make_page, write_page
+from unweave.reports.peers import find_peers
+from unweave.reports.scores import score_section
+from unweave.reports.tables import folded, make_table
+from unweave.training import Run, score
+from unweave.training.differing import settings_of
+from unweave.training.store import existing_store, find_run
+
+MOST = 5_000_000  # bytes of a report
+
+Watch = Callable[[str], None]
+
+
+def report(
+    runs: Run | str | Path | Sequence[Run | str | Path],
+    out: str | Path = "report.html",
+    *,
+    data: FactorData | None = None,
+    store: str | Path | None = None,
+    scored: bool = False,
+    watch: Watch | None = None,
+) -> Path:
+    """Write the report of a run, or a comparison of several runs, as one HTML file, and return its path.
+
+    ``runs`` are runs, or their names, labels or folders in the ``store``, whose other runs the scores are compared
+    with. ``data`` replaces the data that the runs were trained on, for figures. With ``scored``, every metric that
+    applies is measured first, if it was not before; otherwise the report shows the scores that are stored.
+    """
+    several = [runs] if isinstance(runs, Run | str | Path) else list(runs)
+    if not several:
+        raise InputError("report: give at least one run.")
+    folders = list(dict.fromkeys(_folder(run, store) for run in several))
+    if scored:
+        for folder in folders:
+            facts = read_facts(folder, data)
+            if facts.run is not None:
+                score(facts.run, facts.data)
+    return write_page(out, make_report([read_facts(folder, data) for folder in folders], watch))
+
+
+def make_report(several: Sequence[Facts], watch: Watch | None = None) -> str:
+    """Return the report of runs as the text of an HTML file."""
+    folders = [facts.folder for facts in several]
+    peers = [find_peers(facts, facts.folder.parent, apart_from=folders) for facts in several]
+    figures = show_figures(several, watch)
+    notes = [tag("p", note, class_="note warning") for facts in several for note in _notes(facts, len(several))]
+    scores = score_section(several, peers)
+    if len(several) == 1:
+        sections = [scores, *figures, _configuration(several), _repeat(several)]
+        lead = joined([tag("p", sentence_of(several[0])), _idea(several[0]), *notes])
+        return make_page(_title(several[0]), sections, lead=lead, kind="Run")
+    sections = [_overview(several), _differences(several), scores, *figures, _configuration(several), _repeat(several)]
+    title = f"Comparison of {len(several)} runs"
+    return make_page(title, sections, lead=joined([_idea(facts) for facts in _different(several)] + notes), kind="Runs")
+
+
+def _folder(run: Run | str | Path, store: str | Path | None) -> Path:
+    if isinstance(run, Run):
+        return run.folder
+    return run if isinstance(run, Path) else find_run(run, existing_store(store))
+
+
+def _title(facts: Facts) -> str:
+    c = facts.configuration
+    named = f"{words(c.recipe)} on {words(c.data.label)}"
+    label = facts.label
+    return named if label.startswith(c.recipe) else f"{label}: {named}"
+
+
+def _idea(facts: Facts) -> Html:
+    about = about_recipe(facts.configuration)
+    return tag("p", about, class_="note") if about else Html("")
+
+
+def _different(several: Sequence[Facts]) -> list[Facts]:
+    """Return the first run of each recipe."""
+    first: dict[str, Facts] = {}
+    for facts in several:
+        first.setdefault(about_recipe(facts.configuration), facts)
+    return list(first.values())
+
+
+def _notes(facts: Facts, count: int) -> list[str]:
+    """Return what the reader should know first: an undertrained run, and what is missing."""
+    notes = [*([facts.run.hint] if facts.run is not None and facts.run.hint else []), *facts.notes]
+    return [f"{facts.label}: {note}" if count > 1 else note for note in notes]
+
+
+def _overview(several: Sequence[Facts]) -> Section:
+    columns = ["run", "name", "method", "data", "seed", "steps", "state", "time", "PSNR"]
+    rows: list[list[object]] = []
+    for facts in several:
+        c, state = facts.configuration, facts.state
+        rows.append(
+            [
+                facts.label,
+                facts.folder.name,
+                c.recipe,
+                c.data.label,
+                str(c.seed),
+                c.steps,
+                facts.status,
+                duration(state.seconds) if state else "",
+                state.psnr if state else None,
+            ]
+        )
+    return Section("What was trained", make_table(columns, rows))
+
+
+def _differences(several: Sequence[Facts]) -> Section:
+    """Return the settings in which the runs differ, one column per run."""
+    flat: list[dict[str, Any]] = [
+        {
+            "recipe": facts.configuration.recipe,
+            "data": facts.configuration.data.label,
+            "seed": facts.configuration.seed,
+            "steps": facts.configuration.steps,
+            **settings_of(facts.configuration.model_dump(mode="json")),
+        }
+        for facts in several
+    ]
+    names = dict.fromkeys(name for settings in flat for name in settings)
+    rows = [
+        [name, *(_text(settings.get(name)) for settings in flat)]
+        for name in names
+        if len({repr(settings.get(name)) for settings in flat}) > 1
+    ]
+    table = make_table(["setting", *(facts.label for facts in several)], rows)
+    body = table if rows else tag("p", "The runs have the same settings.")
+    return Section("Settings that differ", body, "A dash stands for a setting that a run does not have.")
+
+
+def _text(value: object) -> str:
+    return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _configuration(several: Sequence[Facts]) -> Section:
+    parts = []
+    for facts in several:
+        fields = facts.configuration.model_dump(mode="json")
+        rows: list[list[object]] = [[name, _text(value)] for name, value in settings_of(fields).items()]
+        table = make_table(["setting", "value"], rows)
+        complete = tag("pre", tag("code", json.dumps(fields, indent=2, ensure_ascii=False)))
+        title = "Settings" if len(several) == 1 else f"Settings of {facts.label}"
+        parts += [folded(title, table), folded(f"{title}, as JSON", complete)]
+    about = "Every setting that determines what was learned, by the name that --set takes."
+    return Section("Configuration", joined(parts), about)
+
+
+def _repeat(several: Sequence[Facts]) -> Section:
+    parts = []
+    for facts in several:
+        command = train_command(facts.configuration)
+        if len(several) > 1:
+            parts.append(tag("h3", facts.label))
+        if command is not None:
+            parts.append(tag("pre", tag("code", command)))
+            continue
+        base = re.split(r"[+-]", facts.configuration.recipe)[0]
+        reason = "uses a recipe of your own" if base not in RECIPES else "cannot be written as one command here"
+        parts.append(tag("p", f"This run {reason}. In Python, its configuration trains it again:"))
+        parts.append(tag("pre", tag("code", _program(facts))))
+    versions = {facts.state.version for facts in several if facts.state is not None}
+    note = tag("p", f"Trained with {'; '.join(sorted(versions))}.", class_="note") if versions else Html("")
+    about = "The same command with the same versions trains the same run."
+    return Section("How to repeat this", joined([*parts, note]), about, "Repeat")
+
+
+def _program(facts: Facts) -> str:
+    return "\n".join(
+        (
+            "from pathlib import Path",
+            "from unweave.training import Execution, fit, read_configuration",
+            "",
+            f"configuration = read_configuration(Path({str(facts.folder)!r}))",
+            "run = fit(configuration, Execution(), data, Path('runs'))  # data: the data set that it was trained on",
+        )
+    )

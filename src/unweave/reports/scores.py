@@ -1,0 +1,160 @@
+"""The scores of runs: their meaning in a sentence, and where each lies among comparable runs."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Sequence
+
+from unweave.figures.panels import words
+from unweave.metrics import METRICS
+from unweave.reports.facts import Facts
+from unweave.reports.markup import Html, joined, tag
+from unweave.reports.numbers import shown
+from unweave.reports.page import Section
+from unweave.reports.peers import Peers, place_of
+from unweave.reports.strips import colour_of, draw_strip
+from unweave.reports.tables import make_table
+
+PARTS = {  # what one of several scores of a metric asks
+    "dci.disentanglement": "Does each latent help to predict one factor only?",
+    "dci.completeness": "Is each factor predicted by one latent only?",
+    "dci.informativeness": "How accurately do the latents predict the factors?",
+    "infomec.modularity": "Does each active latent depend on at most one factor?",
+    "infomec.compactness": "Is each factor encoded by one active latent only?",
+    "infomec.explicitness": "How well does a linear model predict the factors from the latents?",
+    "downstream.score": "How accurately do simple classifiers learn the factors from the codes?",
+    "downstream.efficiency_logistic": "How much of its accuracy does logistic regression reach with 100 labels?",
+    "downstream.efficiency_boosted": "How much of their accuracy do boosted trees reach with 100 labels?",
+}
+NOBODY = "no comparable run in the store"
+ALONE = "The store has no other finished run that was trained on the same data and scored in the same way"
+LEGEND = "Grey dots are other finished runs in the store that were trained on the same data and scored in the same way"
+
+
+def score_section(several: Sequence[Facts], peers: Sequence[Peers]) -> Section:
+    """Return the scores of one or several runs, with those of other runs on the same data as strips."""
+    names = list(dict.fromkeys(score.name for facts in several for score in facts.scores))
+    names = [name for name in names if name != "psnr"]  # the last line of the table, for every run
+    lines = [_line(name, several, peers) for name in names]
+    if (quality := _quality(several, peers)) is not None:
+        lines.append(quality)
+    parts: list[Html] = []
+    if lines:
+        columns = ["score", *(_key(facts, place, len(several)) for place, facts in enumerate(several))]
+        body = [row for row, _ in lines]
+        compared = len(several) > 1 or any(row[-1] != tag("small", NOBODY) for row in body)
+        best = {(number, place) for number, (_, places) in enumerate(lines) for place in places}
+        parts.append(
+            make_table(
+                [*columns, "among comparable runs"] if compared else columns,
+                body if compared else [row[:-1] for row in body],
+                best=best,
+                class_="scores alone" if len(several) == 1 else "scores",
+            )
+        )
+        parts.append(tag("p", f"{LEGEND if compared else ALONE}. {_protocol(several)}".strip(), class_="note"))
+    if any(not facts.scores for facts in several):
+        parts.append(_how_to_score(several))
+    about = "What was measured, what it means, and how it compares."
+    return Section("Scores", joined(parts), about)
+
+
+def _line(name: str, several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[list[object], set[int]]:
+    scores = [next((score for score in facts.scores if score.name == name), None) for facts in several]
+    metric = METRICS.get(name.partition(".")[0])
+    best = metric.best if metric else "neither"
+    part = name.partition(".")[2]
+    range_ = metric.ranges.get(part, metric.range) if metric else ""
+    others = _together([each.values(score) for each, score in zip(peers, scores, strict=True) if score])
+    baselines = _together([each.baselines.get(name, []) for each in peers])
+    meaning = f"{PARTS.get(name, metric.question)} {_better(best, range_)}" if metric else "A metric of your own."
+    values = [score.value if score else None for score in scores]
+    where = _where(values, others, baselines, best, range_, name)
+    title = tag("span", words(name), tag("small", meaning))
+    return [title, *values, where], _best(values, best)
+
+
+def _quality(several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[list[object], set[int]] | None:
+    """Return the line of the PSNR at the end of training, which every finished run has."""
+    values = [facts.state.psnr if facts.state else None for facts in several]
+    if all(value is None for value in values):
+        return None
+    others = _together([each.psnr for each in peers])
+    meaning = (
+        "How large is the signal relative to the reconstruction error, at the end of training? In dB; higher is better."
+    )
+    where = _where(values, others, [], "higher", "", "PSNR")
+    return [tag("span", "PSNR", tag("small", meaning)), *values, where], _best(values, "higher")
+
+
+def _where(
+    values: Sequence[float | None],
+    others: Sequence[float],
+    baselines: Sequence[float],
+    best: str,
+    range_: str,
+    name: str,
+) -> Html:
+    known = [math.nan if value is None else value for value in values]
+    place = place_of(known[0], list(others), best) if len(values) == 1 else ""
+    alt = f"{words(name)}: {', '.join(shown(value) for value in values)}; {place or f'{len(others)} comparable runs'}"
+    strip = (
+        draw_strip(known, others, baselines, range_=range_, alt=alt) if others or len(values) > 1 or baselines else ""
+    )
+    note = place or (NOBODY if not others else "")
+    if baselines:
+        note = f"{note}; rings are {len(baselines):,} baseline runs" if note else f"{len(baselines):,} baseline runs"
+    return joined([strip, tag("small", note) if note else ""])
+
+
+def _better(best: str, range_: str) -> str:
+    direction = {"higher": "higher is better", "lower": "lower is better"}.get(best, "neither is better")
+    return f"{range_}; {direction}."
+
+
+def _best(values: Sequence[float | None], best: str) -> set[int]:
+    """Return the columns with the best value, if there are several runs and a direction."""
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    if len(known) < 2 or best == "neither":
+        return set()
+    top = max(known) if best == "higher" else min(known)
+    return {place for place, value in enumerate(values, 1) if value == top}
+
+
+def _key(facts: Facts, place: int, count: int) -> object:
+    """Return the heading of a run's column, with the colour that the run has in strips."""
+    if count == 1:
+        return "value"
+    return tag("span", tag("span", class_="key", style=f"background:{colour_of(place, count)}"), facts.label)
+
+
+def _together(values: Sequence[list[float]]) -> list[float]:
+    """Return the longest of the lists: runs on the same data have the same peers."""
+    return max(values, key=len, default=[])
+
+
+def _protocol(several: Sequence[Facts]) -> str:
+    """Return how the scores were measured, if this is the same for all."""
+    ways = {(s.protocol.get("samples"), s.protocol.get("test_samples")) for facts in several for s in facts.scores}
+    if len(ways) != 1:
+        return ""
+    samples, test = next(iter(ways))
+    return (
+        f"Scores were measured with {shown(samples)} samples, and {shown(test)} more to test where a metric needs them."
+    )
+
+
+def _how_to_score(several: Sequence[Facts]) -> Html:
+    names = shlex.join(str(facts.folder) for facts in several if not facts.scores)
+    return joined(
+        [
+            tag(
+                "p",
+                "Some of the runs have not been scored yet."
+                if len(several) > 1
+                else "The run has not been scored yet.",
+            ),
+            tag("pre", tag("code", f"unweave score {names}")),
+        ]
+    )

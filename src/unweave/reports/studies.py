@@ -1,0 +1,176 @@
+"""The report of a study: what was run, the answers, the best runs, the failures, and how to repeat it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unweave.errors import InputError, extra
+from unweave.figures.panels import words
+from unweave.reports.answers import answer, unanswered
+from unweave.reports.markup import Html, joined, tag
+from unweave.reports.numbers import counted, duration, shown
+from unweave.reports.page import Section, make_page, write_page
+from unweave.reports.tables import frame_table, make_table
+from unweave.study.analyses.runs import UNSUPERVISED, sign_of, supervised_metrics
+
+if TYPE_CHECKING:
+    import pandas
+
+    from unweave.study import Study
+
+Watch = Callable[[str], None]
+DONE = "finished"
+MOST_VALUES = 12  # of a setting that varies
+
+
+def write_study_report(
+    study: Study, out: str | Path = "study.html", *, command: str = "", watch: Watch | None = None
+) -> Path:
+    """Write the report of a study as one HTML file and return its path.
+
+    ``command`` is the command that repeats the study, and ``watch`` is called with the name of each part before it is
+    computed.
+    """
+    from unweave.study.planning import varying
+
+    planned = study.all_planned()
+    page = study_page(
+        study.table(),
+        title=study.spec.name,
+        varies=varying(planned),
+        text=study.text,
+        command=command,
+        watch=watch,
+    )
+    return write_page(out, page)
+
+
+def write_table_report(
+    table: pandas.DataFrame, out: str | Path = "study.html", *, title: str = "Runs", watch: Watch | None = None
+) -> Path:
+    """Write the report of a table with one row per run, such as the results of another project, as one HTML file.
+
+    The columns ``data``, ``recipe``, ``strength`` and ``seed`` identify a run, and the others are scores. See
+    :mod:`unweave.study.analyses`.
+    """
+    if not isinstance(table, extra("pandas", "study").DataFrame):
+        raise InputError(f"the report needs a pandas data frame with one row per run, got {type(table).__name__}.")
+    if not len(table):
+        raise InputError("the table has no rows: there is nothing to report.")
+    varies = [name for name in ("data", "recipe", "strength", "seed") if name in table and table[name].nunique() > 1]
+    return write_page(out, study_page(table, title=title, varies=varies, watch=watch))
+
+
+def study_page(
+    table: pandas.DataFrame,
+    *,
+    title: str,
+    varies: list[str],
+    text: str = "",
+    command: str = "",
+    watch: Watch | None = None,
+) -> str:
+    """Return the report of a table of runs as the text of an HTML file; ``text`` is the specification."""
+    state = table.get("state")
+    finished = table if state is None else table[state == DONE]
+    answers, refused = answer(finished, watch)
+    sections = [_what_was_run(table, varies), *answers]
+    if len(best := best_runs(finished)):
+        about = "The run with the best value of each score on each data set, chosen with hindsight."
+        sections.append(Section("Best runs", frame_table(best, name=words, headings=2), about))
+    if state is not None and (failures := _failures(table)) is not None:
+        sections.append(failures)
+    if refused:
+        sections.append(unanswered(refused))
+    if text or command:
+        sections.append(_how_to_repeat(text, command))
+    return make_page(title, sections, lead=_lead(table, finished), kind="Study")
+
+
+def best_runs(table: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the best run for every score and data set, one row each; the first of several equals."""
+    pandas = extra("pandas", "study")
+    known = [name for name in (*supervised_metrics(), *UNSUPERVISED) if name in table and name != "kl_per_latent"]
+    names = [name for name in ("recipe", "strength", "seed", "run") if name in table]
+    rows: list[dict[str, Any]] = []
+    for data, group in table.groupby("data", sort=False) if "data" in table else ():
+        for score in known:
+            values = pandas.to_numeric(group[score], errors="coerce").dropna() * sign_of(score)
+            if len(values):
+                best = group.loc[values.idxmax()]
+                rows.append({"data": data, "score": score, "value": best[score], **{n: best[n] for n in names}})
+    return pandas.DataFrame(rows)
+
+
+def _lead(table: pandas.DataFrame, finished: pandas.DataFrame) -> Html:
+    parts = [counted(len(table), "run")]
+    for column, noun in (("recipe", "method"), ("data", "data set")):
+        if column in table:
+            parts.append(counted(table[column].nunique(), noun))
+    told = f"{parts[0]} of {parts[1]} on {parts[2]}" if len(parts) == 3 else ", ".join(parts)
+    rest = "All are finished." if len(finished) == len(table) else f"{len(finished):,} are finished."
+    return tag("p", f"{told}. {rest}")
+
+
+def _what_was_run(table: pandas.DataFrame, varies: list[str]) -> Section:
+    numbers: dict[str, object] = {"runs": shown(len(table))}
+    if "state" in table:
+        numbers |= {str(state): shown(int(count)) for state, count in table["state"].value_counts().items()}
+    if "seconds" in table:
+        seconds = float(extra("pandas", "study").to_numeric(table["seconds"], errors="coerce").sum())
+        numbers["of training in total"] = duration(seconds)
+    parts = [
+        tag(
+            "dl",
+            joined(tag("div", tag("dt", key), tag("dd", value)) for key, value in numbers.items()),
+            class_="numbers",
+        )
+    ]
+    if "data" in table and "recipe" in table:
+        counts = table.groupby(["recipe", "data"], sort=False, dropna=False).size().unstack(fill_value=0)
+        rows = [[words(recipe), *map(int, row)] for recipe, row in zip(counts.index, counts.to_numpy(), strict=True)]
+        parts.append(make_table(["method", *map(words, counts.columns)], rows, caption="Runs by method and data set"))
+    if settings := [name for name in varies if name in table]:
+        rows = [[name, _values(table[name])] for name in settings]
+        parts.append(make_table(["setting", "values"], rows, caption="Settings that vary", class_="words"))
+    return Section("What was run", joined(parts))
+
+
+def _values(column: pandas.Series) -> str:
+    """Return the different values of a setting: numbers in their order, texts as they first appear."""
+    values = list(
+        dict.fromkeys(column.dropna().map(lambda value: value if isinstance(value, int | float) else str(value)))
+    )
+    if not any(isinstance(value, str) for value in values):
+        values.sort()
+    texts = [value if isinstance(value, str) else shown(value) for value in values]
+    if len(texts) > MOST_VALUES:
+        return f"{', '.join(texts[:3])}, …, {texts[-1]} ({len(texts):,} values)"
+    return ", ".join(texts)
+
+
+def _failures(table: pandas.DataFrame) -> Section | None:
+    failed = table[table["state"].isin(("failed", "damaged"))]
+    if not len(failed):
+        return None
+    names = [name for name in ("run", "data", "recipe", "strength", "seed", "state", "error") if name in failed]
+    about = "unweave study retry tries failed runs again."
+    return Section("Failures", frame_table(failed[names], name=words), about)
+
+
+def _how_to_repeat(text: str, command: str) -> Section:
+    parts = []
+    if command:
+        parts += [tag("p", "This command runs the study, or continues it:"), tag("pre", tag("code", command))]
+    if text:
+        parts += [tag("p", "The specification:"), tag("pre", tag("code", text.strip()))]
+    return Section("How to repeat this study", joined(parts), short="Repeat")
+
+
+def run_command(spec: Path, store: str | Path | None = None) -> str:
+    """Return the command that runs a study, as it is typed in a shell."""
+    place = [] if store is None else ["--store", str(store)]
+    return shlex.join(["unweave", "study", "run", str(spec), *place])

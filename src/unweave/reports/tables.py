@@ -1,0 +1,73 @@
+"""Tables of a report: with headings that screen readers announce, numbers aligned, and long ones folded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from unweave.reports.markup import Html, joined, tag
+from unweave.reports.numbers import counted, shown
+
+if TYPE_CHECKING:
+    import pandas
+
+LONG = 12  # rows from which a table is folded
+MOST = 250  # rows that are shown
+
+
+def make_table(
+    columns: Sequence[object],
+    rows: Sequence[Sequence[object]],
+    *,
+    caption: str = "",
+    headings: int = 1,
+    best: Collection[tuple[int, int]] = (),
+    class_: str | None = None,
+) -> Html:
+    """Return a table; the first ``headings`` cells of each row name it, and cells in ``best`` are emphasised."""
+    numeric = [all(_is_number(row[place]) for row in rows) and bool(rows) for place in range(len(columns))]
+    head = [tag("th", name, scope="col", class_=_kind(numeric[place])) for place, name in enumerate(columns)]
+
+    def cell(row: int, place: int, value: object) -> Html:
+        content = value if isinstance(value, Html) else shown(value)
+        if place < headings:
+            return tag("th", content, scope="row", class_=_kind(numeric[place]))
+        emphasis = "best" if (row, place) in best else ""
+        return tag("td", content, class_=" ".join(filter(None, (_kind(_is_number(value)), emphasis))) or None)
+
+    body = [
+        tag("tr", joined(cell(number, place, value) for place, value in enumerate(row)))
+        for number, row in enumerate(rows)
+    ]
+    parts = [
+        tag("caption", caption) if caption else "",
+        tag("thead", tag("tr", joined(head))),
+        tag("tbody", joined(body)),
+    ]
+    return tag("div", tag("table", joined(parts), class_=class_), class_="scroll")
+
+
+def frame_table(
+    frame: pandas.DataFrame, *, name: Callable[[str], str] = str, most: int = MOST, headings: int = 1
+) -> Html:
+    """Return a data frame as a table, folded if it is long; beyond ``most`` rows, it says how many were left out."""
+    top = frame.head(most)
+    rows = [list(row) for row in top.astype(object).where(top.notna(), None).itertuples(index=False, name=None)]
+    table = make_table([name(str(column)) for column in frame.columns], rows, headings=headings)
+    if len(frame) > most:
+        table = joined([table, tag("p", f"The first {most:,} of {len(frame):,} rows.", class_="note")])
+    return folded(f"Table: {counted(len(frame), 'row')}", table) if len(frame) > LONG else table
+
+
+def folded(summary: str, body: Any, *, open_: bool = False) -> Html:
+    """Return content that is shown after a click on its summary."""
+    return tag("details", tag("summary", summary), body, open=open_)
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (isinstance(value, Real) and not isinstance(value, bool))
+
+
+def _kind(numeric: bool) -> str | None:
+    return "number" if numeric else None

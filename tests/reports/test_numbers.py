@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from unweave.reports.numbers import counted, duration, is_missing, ordinal, shown
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.123456, "0.1235"),
+        (1.23456, "1.235"),
+        (12.3456, "12.35"),
+        (123.456, "123.5"),
+        (1234.56, "1,235"),
+        (-0.5, "−0.5000"),
+        (1e-7, "1e−07"),
+        (4.0, "4"),
+        (np.int64(12600), "12,600"),
+        (np.float32(0.5), "0.5000"),
+        (float("nan"), "–"),
+        (float("-inf"), "−∞"),
+        (None, "–"),
+        (True, "True"),
+        ("text", "text"),
+    ],
+)
+def test_numbers_have_about_four_digits(value: object, text: str) -> None:
+    assert shown(value) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.44, "0.4 s"), (59.6, "1 min"), (61, "1 min 1 s"), (3600, "1 h"), (5400, "1 h 30 min"), (1e7, "2,777 h 46 min")],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_places_and_counts() -> None:
+    assert [ordinal(n) for n in (1, 2, 3, 4, 11, 13, 21, 112)] == [
+        "1st",
+        "2nd",
+        "3rd",
+        "4th",
+        "11th",
+        "13th",
+        "21st",
+        "112th",
+    ]
+    assert counted(1, "run") == "1 run"
+    assert counted(12600, "run") == "12,600 runs"
+    assert is_missing(float("nan"))
+    assert is_missing(None)
+    assert not is_missing("nan")

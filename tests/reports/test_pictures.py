@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import base64
+import io
+import re
+
+import numpy as np
+from matplotlib.figure import Figure
+from PIL import Image
+
+from unweave.reports.pictures import WIDE, encode_figure, kind_of, show_figure
+
+
+def scatter(points: int) -> Figure:
+    figure = Figure(figsize=(4, 3), layout="constrained")
+    values = np.random.default_rng(0).random((2, points))
+    figure.subplots().plot(*values, "o")
+    return figure
+
+
+def pictured(array: object, **look: str) -> Figure:
+    figure = Figure(figsize=(4, 3), layout="constrained")
+    figure.subplots().imshow(array, **look)  # type: ignore[arg-type]
+    return figure
+
+
+def test_few_points_are_svg_and_many_are_pixels() -> None:
+    media, content = encode_figure(scatter(50), "plot")
+    assert media == "image/svg+xml"
+    assert b"<svg" in content
+    media, content = encode_figure(scatter(20_000), "plot")
+    assert media == "image/png"
+    assert Image.open(io.BytesIO(content)).size == (600, 450)  # 4 × 3 inches at 150 dots
+
+
+def test_a_picture_keeps_within_its_bytes_where_it_can() -> None:
+    noise = pictured(np.random.default_rng(0).random((400, 400, 3)))
+    _, large = encode_figure(noise, "photo")
+    media, small = encode_figure(noise, "photo", most=len(large) - 1)
+    assert media == "image/webp"
+    assert Image.open(io.BytesIO(small)).size < Image.open(io.BytesIO(large)).size
+
+
+def test_images_and_heat_maps_are_not_inverted_in_dark_mode() -> None:
+    assert kind_of(scatter(3)) == "plot"
+    assert kind_of(pictured(np.zeros((2, 2)), cmap="viridis")) == "map"
+    assert kind_of(pictured(np.zeros((2, 2)), cmap="RdBu_r")) == "plot"
+    assert kind_of(pictured(np.zeros((2, 2, 3)))) == "photo"
+
+
+def test_the_picture_is_part_of_the_page_and_wide_ones_scroll() -> None:
+    shown = show_figure(scatter(3), 'a "small" one', caption="<b>")
+    found = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', shown)
+    assert found
+    assert base64.b64decode(found[1]).startswith(b"<?xml")
+    assert 'alt="a &quot;small&quot; one"' in shown
+    assert "<figcaption>&lt;b&gt;</figcaption>" in shown
+    wide = scatter(3)
+    wide.set_size_inches(WIDE / 96 + 1, 2)
+    assert 'class="wide"' in show_figure(wide, "wide")
+    assert 'class="wide"' not in shown

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas
+import pytest
+
+from tests.reports.reading import check_self_contained
+from tests.study.analyses.tables import noise_table
+from unweave import Study
+from unweave.errors import InputError
+from unweave.reports import write_study_report, write_table_report
+from unweave.reports.studies import best_runs, run_command, study_page
+
+
+def test_the_best_run_of_each_score_and_data_set() -> None:
+    table = noise_table("mig", "reconstruction_error").reset_index(drop=True)
+    best = best_runs(table).set_index(["data", "score"])
+    for data, group in table.groupby("data"):
+        top, least = group.loc[group["mig"].idxmax()], group.loc[group["reconstruction_error"].idxmin()]
+        assert best.loc[(data, "mig"), "value"] == top["mig"]
+        assert tuple(best.loc[(data, "mig"), ["recipe", "seed"]]) == (top["recipe"], top["seed"])
+        assert best.loc[(data, "reconstruction_error"), "value"] == least["reconstruction_error"]
+
+
+def test_the_report_of_a_table_with_hostile_names(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>"
+    table = noise_table("mig", data=("dsprites", hostile), seeds=2).assign(state="finished", seconds=90.0, error="")
+    table.iloc[0, table.columns.get_loc("state")] = "failed"
+    table.iloc[0, table.columns.get_loc("error")] = f"diverged {hostile}"
+    page = check_self_contained(
+        study_page(table, title=hostile, varies=["data", "seed"], text=hostile, command=hostile)
+    )
+    assert "36 runs of 3 methods on 2 data sets. 35 are finished." in page.text
+    assert "54 min" in page.text  # 36 × 90 s
+    assert f"diverged {hostile}" in page.text
+    assert "How to repeat this study" in page.text
+
+
+def test_a_table_of_other_columns_is_reported_with_reasons(tmp_path: Path) -> None:
+    path = write_table_report(pandas.DataFrame({"accuracy": [0.1, 0.2]}), tmp_path / "page.html", title="mine")
+    page = check_self_contained(path.read_text())
+    assert "What could not be answered" in page.text
+    assert "lacks the columns" in page.text
+    with pytest.raises(InputError, match="no rows"):
+        write_table_report(pandas.DataFrame(), tmp_path / "page.html")
+    with pytest.raises(InputError, match="data frame"):
+        write_table_report([1], tmp_path / "page.html")
+
+
+def test_the_report_of_a_study_that_was_not_run(tmp_path: Path) -> None:
+    spec = 'name = "tiny"\n[[grid]]\nrecipe = "ae"\ndata = "xysquares"\nseed = [0, 1]\n# <b>\n'
+    path = write_study_report(Study(spec, store=tmp_path), tmp_path / "study.html", command="unweave study run x")
+    page = check_self_contained(path.read_text())
+    assert "2 runs of 1 method on 1 data set. 0 are finished." in page.text
+    assert "not started" in page.text
+    assert "# <b>" in page.text
+    assert "unweave study run x" in page.text
+
+
+def test_the_command_is_quoted_for_a_shell() -> None:
+    assert run_command(Path("my study.toml"), "a store") == "unweave study run 'my study.toml' --store 'a store'"
