@@ -1,0 +1,63 @@
+"""Images of the data for the page: by their factors, at random, and along one factor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor
+
+from unweave.data import FactorData
+from unweave.errors import InputError, whole
+from unweave.latents.latent import evenly
+from unweave.training.streams import stream
+
+MOST_SHOWN = 12  # values of a factor in a strip
+
+
+def by_factors(data: FactorData, factors: Any) -> tuple[Tensor, list[int]]:
+    """Return the image (C, H, W) of a point, and the point.
+
+    Where the data has no image of that point, an image is taken that agrees in as many factors as possible.
+    """
+    point = data.space.check([whole("a factor", value) for value in _listed(factors)])  # (K,)
+    if data.labels is not None and not bool(data.exist(point[None])[0]):
+        row = int((data.labels == point).sum(1).argmax())
+        return data.rows([row], stream(0, "example"))[0], data.labels[row].tolist()
+    return data.images(point[None], stream(0, "example"))[0], point.tolist()
+
+
+def at_random(data: FactorData, seed: Any) -> tuple[Tensor, list[int] | None]:
+    """Return a random image (C, H, W), and its factors if they are known."""
+    images, factors = data.sample(1, stream(seed_of(seed), "example"))
+    return images[0], None if factors is None else factors[0].tolist()
+
+
+def along_factor(data: FactorData, factor: Any, factors: Any) -> tuple[Tensor, list[int]]:
+    """Return images (n, C, H, W) in which one factor of a point moves, and its values; missing images are left out."""
+    if not isinstance(factor, str):
+        raise InputError(f"factor must be the name of a factor, got {factor!r}.")
+    axis = data.space.axis(factor)
+    point = data.space.check([whole("a factor", value) for value in _listed(factors)])
+    values = evenly(data.space.sizes[axis], MOST_SHOWN)
+    points = point.repeat(len(values), 1)  # (n, K)
+    points[:, axis] = values
+    points = points[data.exist(points)]
+    if not len(points):
+        raise InputError(f"the data has no image in which only {factor} differs.")
+    return data.images(points, stream(0, "example")), points[:, axis].tolist()
+
+
+def several(data: FactorData, n: int) -> Tensor:
+    """Return the same n images (n, C, H, W) on every call."""
+    return data.sample(n, stream(1, "example")).images
+
+
+def seed_of(seed: Any) -> int:
+    """Return the seed of a request."""
+    return whole("seed", seed, at_most=2**32 - 1)
+
+
+def _listed(factors: Any) -> list[Any]:
+    if not isinstance(factors, list) or not factors or len(factors) > 10_000:
+        raise InputError("factors must be a list with one whole number per factor.")
+    return factors

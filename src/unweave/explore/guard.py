@@ -1,0 +1,111 @@
+"""What stands before every request: only this machine's own pages are answered, and answers may load nothing else.
+
+A page of another site could otherwise reach this server through the reader's browser, by requests (a foreign Origin) or
+by a domain name that points to this machine (a foreign Host).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import ipaddress
+import json
+import logging
+import re
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")
+
+
+class Guard:
+    """Refuse foreign hosts and origins, and add the headers that restrict the page."""
+
+    def __init__(self, application: Application, *, host: str, policy: str) -> None:
+        self._application, self._host, self._policy = application, host, policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        problem = refusal(self._host, headers)
+        if problem:
+            await self._refuse(problem, send)
+            return
+
+        async def restricted(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *self._headers(scope["path"])]
+            await send(message)
+
+        try:
+            await self._application(scope, receive, restricted)
+        except Exception:  # it has been answered already; raised further, it would end the connection
+            logging.getLogger(__name__).exception("a request failed")
+
+    async def _refuse(self, problem: str, send: Send) -> None:
+        headers = [(b"content-type", b"application/json"), *self._headers("")]
+        await send({"type": "http.response.start", "status": 403, "headers": headers})
+        await send({"type": "http.response.body", "body": json.dumps({"error": problem}).encode()})
+
+    def _headers(self, path: str) -> list[tuple[bytes, bytes]]:
+        cache = "no-store" if path.startswith("/api/") else "no-cache"
+        headers = {
+            "content-security-policy": self._policy,
+            "x-content-type-options": "nosniff",
+            "referrer-policy": "no-referrer",
+            "cross-origin-resource-policy": "same-origin",
+            "cross-origin-opener-policy": "same-origin",
+            "cache-control": cache,
+        }
+        return [(name.encode(), value.encode()) for name, value in headers.items()]
+
+
+def refusal(host: str, headers: MutableMapping[str, str]) -> str:
+    """Return why a request is refused, "" if it is not."""
+    asked = headers.get("host", "")
+    if not is_known_host(host, _name(asked)):
+        return f"this page is not served under the host {asked[:100]!r}."
+    origin = headers.get("origin")
+    if origin is not None and origin not in (f"http://{asked}", f"https://{asked}"):
+        return f"requests from the origin {origin[:100]!r} are refused."
+    if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+        return "requests from other sites are refused."
+    return ""
+
+
+def is_known_host(host: str, asked: str) -> bool:
+    """Return whether a name in a Host header means the address that this server listens at."""
+    if host not in EVERYWHERE:
+        return asked == host or (host in LOOPBACK and asked in LOOPBACK)
+    try:
+        ipaddress.ip_address(asked)  # a number cannot be made to point elsewhere, as a name can
+        return True
+    except ValueError:
+        return asked in ("localhost", socket.gethostname().lower(), socket.getfqdn().lower())
+
+
+def policy_of(page: str) -> str:
+    """Return the Content-Security-Policy of a page: everything from this server, and its own inline import map."""
+    inline = re.findall(r"<script type=\"importmap\">(.*?)</script>", page, flags=re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in inline]
+    scripts = " ".join(["'self'", *(f"'sha256-{digest}'" for digest in hashes)])
+    return (
+        f"default-src 'self'; script-src {scripts}; object-src 'none'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    )
+
+
+def _name(host: str) -> str:
+    """Return the name in a Host header, without the port."""
+    bracketed = re.match(r"\[([^\]]*)\]", host)
+    return bracketed[1].lower() if bracketed else host.partition(":")[0].lower()

@@ -1,0 +1,133 @@
+"""Runs that the page has open: a few models in memory, opened again when training has written new weights."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from unweave.data import FactorData
+from unweave.errors import InputError, MissingExtra, Unavailable
+from unweave.explore.describing import describe, facts, summary_of
+from unweave.explore.shelf import Shelf
+from unweave.explore.trust import check_own_code
+from unweave.latents import Summary
+from unweave.training import Run, open_run
+from unweave.training.store import CHECKPOINT, WEIGHTS, read_fields
+
+KEPT = 6  # runs that are open at a time
+MOST_CODES = 1024  # decoded by one request
+
+
+class Opened:
+    """One run with its data, if that can be opened, and its description."""
+
+    def __init__(self, run: Run, shelf: Shelf) -> None:
+        self.run, self._shelf = run, shelf
+        self._lock = threading.Lock()
+
+    @cached_property
+    def data(self) -> FactorData | None:
+        """The data that the run was trained on; None if it is not on this machine."""
+        try:
+            with self._shelf.guarded():
+                return self.run.data()
+        except (InputError, Unavailable, MissingExtra) as error:
+            self.no_data = str(error)
+            return None
+
+    no_data = ""  # why there is no data
+
+    @cached_property
+    def summary(self) -> Summary | None:
+        """Statistics of each latent; None for a run in training whose data is not here."""
+        return summary_of(self.run, self.data)
+
+    @cached_property
+    def _description(self) -> dict[str, Any]:
+        return describe(self.run, self.data, self.summary, self.no_data)
+
+    def description(self) -> dict[str, Any]:
+        """Return what the page shows of the run; all but its scores is computed once, from a sample of the data."""
+        with self._lock:
+            return {**self._description, "facts": facts(self.run)}
+
+    def needed_data(self) -> FactorData:
+        """Return the data, or raise an error that says why there is none."""
+        if self.data is None:
+            raise Unavailable(self.no_data)
+        return self.data
+
+    def codes(self, body: bytes) -> Tensor:
+        """Return the codes (n, D) in the bytes of a request: float32, little-endian."""
+        size = self.run.model.latent.size
+        if not body or len(body) % (4 * size):
+            raise InputError(f"codes are rows of {size} float32 values, got {len(body)} bytes.")
+        codes = torch.frombuffer(bytearray(body), dtype=torch.float32).reshape(-1, size)
+        if len(codes) > MOST_CODES:
+            raise InputError(f"at most {MOST_CODES} codes are decoded at once, got {len(codes)}.")
+        if not torch.isfinite(codes).all():
+            raise InputError("codes must be finite numbers.")
+        return codes
+
+    def sample(self, generator: torch.Generator) -> Tensor:
+        """Return a random code (1, D): from the prior, or from the marginals over the data."""
+        learned = {name: value.detach().cpu() for name, value in self.run.model.learned.items()}
+        return self.run.model.latent.sample(1, generator, self.summary, learned)
+
+    def columns(self, code: Tensor) -> Tensor:
+        """Return the derivatives (D, H, W) of the image at a code (D,) by each latent, of the strongest channel."""
+        jacobian = self.run.jacobian(code[None])[0]  # (D, C, H, W)
+        strongest = jacobian.abs().argmax(1, keepdim=True)
+        return jacobian.gather(1, strongest)[:, 0].contiguous()
+
+
+class Library:
+    """The runs of a shelf, opened when they are needed."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
+        self._open: OrderedDict[tuple[str, int], Opened] = OrderedDict()
+        self._paths: dict[str, Path] = {}  # of the runs that were opened
+        self._lock = threading.Lock()
+
+    def ready(self, name: str) -> Opened | None:
+        """Return a run whose latest weights are open already, without waiting for others to be opened."""
+        folder = self._paths.get(name)
+        return None if folder is None else self._open.get((name, weights_version(folder)))
+
+    def open(self, name: str) -> Opened:
+        """Return a run of the shelf with its latest weights."""
+        folder = self.shelf.folder(name)
+        key = (name, weights_version(folder))
+        with self._lock:
+            if key not in self._open:
+                for other in [other for other in self._open if other[0] == name]:
+                    del self._open[other]
+                self._open[key] = self._load(folder)
+                self._paths[name] = folder
+            self._open.move_to_end(key)
+            while len(self._open) > KEPT:
+                self._open.popitem(last=False)
+            return self._open[key]
+
+    def _load(self, folder: Path) -> Opened:
+        if not self.shelf.trusted:
+            check_own_code(read_fields(folder))
+        with self.shelf.guarded():
+            return Opened(open_run(folder), self.shelf)
+
+
+def weights_version(folder: Path) -> int:
+    """Return a number that changes when new weights are written; 0 if there are none."""
+    for name in (WEIGHTS, CHECKPOINT):
+        try:
+            return (folder / name).stat().st_mtime_ns
+        except OSError:
+            continue
+    return 0

@@ -1,0 +1,69 @@
+"""Start the server of the page, and open the page in a browser."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable
+
+from unweave.errors import InputError, extra
+from unweave.explore.shelf import Shelf
+
+PORT = 8420
+TRIED = 20  # ports after the first one, if that is taken
+
+
+def serve(
+    shelf: Shelf,
+    *,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    browser: bool = True,
+    announce: Callable[[str], None] | None = None,
+) -> None:
+    """Serve the page of a shelf until the process is interrupted.
+
+    Without a ``port``, the first free one from 8420 is taken; 0 takes any free one. ``announce`` is called with the
+    address of the page.
+    """
+    extra("fastapi", "explore")
+    uvicorn = extra("uvicorn", "explore")
+    import torch
+
+    from unweave.explore.app import make_app
+
+    torch.set_num_threads(1)  # a picture is small; on a busy machine, threads that wait for each other are slow
+    listening = listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{listening.getsockname()[1]}/"
+    config = uvicorn.Config(
+        make_app(shelf, host=host), log_level="warning", access_log=False, timeout_graceful_shutdown=2
+    )
+    server = uvicorn.Server(config)
+    if announce:
+        announce(address)
+    if browser:
+        threading.Timer(0.5, webbrowser.open, [address]).start()
+    with listening:
+        server.run(sockets=[listening])
+
+
+def listen(host: str, port: int | None) -> socket.socket:
+    """Return a socket that listens at a port of a host; a port that was asked for must be free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    ports = range(PORT, PORT + TRIED) if port is None else [port]
+    problem = ""
+    for candidate in ports:
+        # asyncio sends small answers without delay only if the protocol is given; otherwise a picture waits for 40 ms
+        made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            made.bind((host, candidate))
+            made.listen(128)
+            return made
+        except (OSError, OverflowError) as error:
+            made.close()
+            problem = getattr(error, "strerror", None) or str(error)
+    where = f"port {port}" if port is not None else f"any port from {PORT} to {PORT + TRIED - 1}"
+    raise InputError(f"cannot listen on {where} of {host}: {problem}. Choose another with --port.")

@@ -1,0 +1,88 @@
+"""What a page shows: one run, the runs of a study, or all runs of a store. Requests can name only runs on the shelf."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from unweave.errors import InputError, unknown
+from unweave.settings import without_own_code
+from unweave.training.store import CONFIGURATION, existing_store, find_run, runs_in
+
+Kind = Literal["run", "study", "store"]
+
+
+@dataclass
+class Shelf:
+    """The runs that a page may open, by the names of their folders."""
+
+    kind: Kind
+    title: str
+    store: Path
+    run: str | None = None  # the run to open first
+    settings: dict[str, dict[str, Any]] | None = None  # of the runs of a study, by their names
+    trusted: bool = False  # whether code of the user's own, which a configuration names, may be imported
+    _folders: dict[str, Path] = field(default_factory=dict)
+
+    def folders(self) -> Mapping[str, Path]:
+        """Return the folders of all runs by name: those of a study whether they exist or not, or those in the store."""
+        if self.settings is not None:
+            return {name: self.store / name for name in self.settings}
+        self._folders = {folder.name: folder for folder in runs_in(self.store)}
+        return self._folders
+
+    def folder(self, name: str) -> Path:
+        """Return the folder of a run that was asked for by name. The name is only compared, never joined to a path."""
+        found = self._folders.get(name) or self.folders().get(name)
+        if found is None or not (found / CONFIGURATION).is_file():
+            raise LookupError(
+                str(unknown("run", name[:80], self.folders()))
+                if len(self.folders()) < 50
+                else f"unknown run {name[:80]!r}: it is not in the {self.kind} {self.title}."
+            )
+        return found
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Import no code that a configuration names, unless the runs are trusted."""
+        with contextlib.nullcontext() if self.trusted else without_own_code():
+            yield
+
+
+def find_shelf(target: str | None, *, store: str | Path | None = None, trusted: bool = False) -> Shelf:
+    """Return what to show for the argument of ``unweave explore``.
+
+    A path that ends in .toml is a study. A folder with a configuration is a run, and any other folder a store.
+    Everything else is the name, label or first digits of a run in the store; without an argument, the store is shown.
+    """
+    if target is None:
+        folder = existing_store(store)
+        return _stored(folder, trusted)
+    path = Path(target).expanduser()
+    if path.suffix == ".toml":
+        return _study(path, store, trusted)
+    if path.is_dir() and not (path / CONFIGURATION).is_file() and store is None:
+        return _stored(path, trusted)
+    folder = path.absolute() if (path / CONFIGURATION).is_file() else find_run(target, existing_store(store))
+    return Shelf("run", folder.name, folder.parent, folder.name, trusted=trusted)
+
+
+def _stored(folder: Path, trusted: bool) -> Shelf:
+    if not folder.is_dir():
+        raise InputError(f"there is no store {folder}: train a run first, or give the folder of a store.")
+    return Shelf("store", folder.resolve().name, folder, trusted=trusted)
+
+
+def _study(path: Path, store: str | Path | None, trusted: bool) -> Shelf:
+    from unweave.study import Study
+
+    shelf = Shelf("study", path.stem, Path(), trusted=trusted)
+    with shelf.guarded():
+        study = Study(path, store=store)
+        shelf.settings = {planned.name: dict(planned.settings) for planned in study.all_planned()}
+    shelf.title, shelf.store = study.spec.name, Path(study.store)
+    return shelf

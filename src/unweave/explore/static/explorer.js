@@ -1,0 +1,83 @@
+// One run under the hand: its decoded picture, and a row per latent that changes it.
+import { paint, picture } from "unweave/canvas";
+import { h, notice } from "unweave/element";
+import { latest, settled } from "unweave/latest";
+import { makeLatents } from "unweave/latents";
+
+const REST = 120; // milliseconds without a move, after which strips are drawn
+const LONG_REST = 300; // and the Jacobian
+
+/** Make the picture and the rows of a run; onMove(code) is called after each change of the code. */
+export function makeExplorer(source, description, { onMove = () => {} } = {}) {
+  const [, height, width] = description.shape;
+  const problem = notice();
+  const input = picture("Start image", "thumb");
+  const decoded = picture("Decoded picture", "large");
+  decoded.dataset.role = "decoded";
+  const latents = makeLatents(description, moved);
+  let start = null;
+  let touched = false;
+
+  const draw = latest(
+    async () => paint(decoded, await source.decode(latents.code.slice(), 1), width, height),
+    problem.show,
+  );
+  const drawStrips = latest(async () => {
+    const { codes, n, paint: paintRows } = latents.strips();
+    paintRows(await source.decode(codes, n));
+  }, problem.show);
+  const drawJacobian = latest(
+    async () => latents.paintJacobian(await source.jacobian(latents.code.slice())),
+    problem.show,
+  );
+  const rested = settled(REST, drawStrips);
+  const restedLong = settled(LONG_REST, () => description.can.jacobian && drawJacobian());
+
+  function moved() {
+    touched = true;
+    refresh();
+    onMove(latents.code);
+  }
+
+  function refresh() {
+    draw();
+    rested();
+    restedLong();
+  }
+
+  function setCode(code) {
+    latents.set(code);
+    moved();
+  }
+
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => restedLong());
+  return {
+    rows: latents.element,
+    pictures: h(
+      "figure",
+      { class: "pictures" },
+      decoded,
+      h(
+        "figcaption",
+        {},
+        h("div", { class: "origin" }, input, h("span", {}, "Start image")),
+        h("button", { class: "quiet", onclick: () => start && setCode(start) }, "Back to start"),
+      ),
+      problem.element,
+    ),
+    code: () => latents.code,
+    isTouched: () => touched,
+    setCode,
+    refresh,
+    /** Begin at another picture: {codes, image}. */
+    setStart({ codes, image }) {
+      start = codes.slice();
+      input.parentElement.hidden = !image;
+      if (image) paint(input, image, width, height);
+      latents.set(codes);
+      refresh();
+      touched = false;
+      onMove(latents.code);
+    },
+  };
+}

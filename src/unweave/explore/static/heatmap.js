@@ -1,0 +1,94 @@
+// The mutual information of latents and factors as a table of cells; a click shows both of them move.
+import { paintStrip, picture } from "unweave/canvas";
+import { h, notice, short, words } from "unweave/element";
+import { latest } from "unweave/latest";
+import { stripValues, traversal } from "unweave/source";
+
+const FRAMES = 9;
+const MOST = 32; // latents, the most important ones
+
+/** Make the map; getCode() and getFactors() give the picture from which latent and factor move. */
+export function makeHeatmap(source, description, getCode, getFactors) {
+  const [, height, width] = description.shape;
+  const problem = notice();
+  const latents = description.latents.slice(0, MOST);
+  const above = h("div", { class: "pair", hidden: true });
+  let selected = null;
+
+  const show = latest(async (latent, factor) => {
+    const values = stripValues(latent, FRAMES);
+    const strips = [];
+    const rgba = await source.decode(traversal(getCode(), latent.index, values), values.length);
+    const moved = picture(`Pictures along z${latent.index}`, "strip wide");
+    paintStrip(moved, rgba, values.length, width, height);
+    strips.push(["Latent", `z${latent.index}`, moved]);
+    if (source.factorStrip && description.can.data) {
+      const point = getFactors() ?? description.factors.map((f) => Math.floor(f.size / 2));
+      const { image, n } = await source.factorStrip(factor.name, point);
+      const truth = picture(`Images of the data along ${words(factor.name)}`, "strip wide");
+      paintStrip(truth, image, n, width, height);
+      strips.push(["Factor", words(factor.name), truth]);
+    }
+    above.hidden = false;
+    above.replaceChildren(
+      ...strips.map(([kind, name, canvas]) =>
+        h("figure", {}, h("figcaption", {}, `${kind} `, h("b", {}, name)), canvas),
+      ),
+    );
+  }, problem.show);
+
+  const head = h(
+    "tr",
+    {},
+    h("td"),
+    latents.map((latent) => h("th", { scope: "col", class: latent.active ? "" : "inactive" }, `z${latent.index}`)),
+  );
+  const body = description.factors.map((factor, k) => {
+    const cells = latents.map((latent) =>
+      h("td", {}, makeCell(latent, factor, description.mutualInformation[latent.index][k])),
+    );
+    return h("tr", {}, h("th", { scope: "row" }, words(factor.name)), cells);
+  });
+
+  function makeCell(latent, factor, value) {
+    const cell = h(
+      "button",
+      {
+        class: value > 0.55 ? "cell strong" : "cell",
+        "aria-label": `z${latent.index} and ${words(factor.name)}: ${short(value)}`,
+        title: `z${latent.index} and ${words(factor.name)}: ${short(value)}`,
+        onclick: () => choose(cell, latent, factor),
+      },
+      value >= 0.095 ? short(value).replace(/^0/, "") : "",
+    );
+    cell.style.setProperty("--share", `${Math.round(100 * Math.min(1, value))}%`);
+    return cell;
+  }
+
+  function choose(cell, latent, factor) {
+    selected?.cell.removeAttribute("aria-pressed");
+    selected = { cell, latent, factor };
+    cell.setAttribute("aria-pressed", "true");
+    show(latent, factor);
+  }
+
+  return {
+    element: h(
+      "section",
+      { class: "information" },
+      h("h2", {}, "Which latent follows which factor"),
+      h(
+        "p",
+        { class: "lead" },
+        "The share of each factor’s entropy that each latent knows, I(z; f) / H(f). Choose a cell to see that latent and that factor move, one above the other.",
+      ),
+      h("div", { class: "scroll" }, h("table", { class: "heatmap" }, h("thead", {}, head), h("tbody", {}, body))),
+      above,
+      problem.element,
+    ),
+    /** Draw the selected pair again, from another picture. */
+    refresh() {
+      if (selected) show(selected.latent, selected.factor);
+    },
+  };
+}

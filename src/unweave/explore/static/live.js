@@ -1,0 +1,76 @@
+// A training as it goes: how far it is, its curves, and reconstructions from the last checkpoint.
+import { paintStrip, picture } from "unweave/canvas";
+import { makeCurves } from "unweave/curves";
+import { duration, h, notice } from "unweave/element";
+
+const PAUSE = 2000; // milliseconds between two looks at a run in training
+
+/** Make the panel; onCheckpoint(version) is called with each new version of the weights. It stops when it is removed. */
+export function makeLive(source, shape, onCheckpoint) {
+  const problem = notice();
+  const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress of the training" });
+  const status = h("p", { class: "status", role: "status" });
+  const curves = h("div", {});
+  const pictures = h("div", { class: "reconstructions" });
+  const element = h(
+    "section",
+    { class: "live" },
+    h("h2", {}, "Training"),
+    status,
+    bar,
+    pictures,
+    curves,
+    problem.element,
+  );
+  let checkpoint = null;
+  let stopped = false;
+
+  async function look() {
+    let running = true;
+    try {
+      const now = await source.progress();
+      running = now.state === "running";
+      show(now);
+      if (now.checkpoint !== checkpoint) {
+        const first = checkpoint === null;
+        checkpoint = now.checkpoint;
+        if (checkpoint !== "0") {
+          if (running) await reconstruct();
+          if (!first) onCheckpoint(checkpoint);
+        }
+      }
+      problem.show("");
+    } catch (error) {
+      problem.show(error.message);
+    }
+    if (running && !stopped) setTimeout(look, PAUSE);
+  }
+
+  function show(now) {
+    const left = now.secondsLeft === null ? "" : `, about ${duration(now.secondsLeft)} left`;
+    const said =
+      now.state === "running"
+        ? `Step ${now.step.toLocaleString("en")} of ${now.steps.toLocaleString("en")}${left}`
+        : `This run is ${now.state}`;
+    status.textContent = now.error ? `${said}: ${now.error}` : said;
+    bar.value = now.steps ? now.step / now.steps : 0;
+    bar.hidden = now.state !== "running";
+    element.dataset.state = now.state;
+    element.dataset.step = now.step;
+    curves.replaceChildren(makeCurves(now.curves, now.steps));
+  }
+
+  async function reconstruct() {
+    const [, height, width] = shape ?? (await source.describe()).shape;
+    const { image, n } = await source.reconstructions();
+    const strips = ["Images", "Reconstructions from the last checkpoint"].map((title, row) => {
+      const canvas = picture(title, "strip wide");
+      paintStrip(canvas, image, n, width, height, row * n);
+      return h("figure", {}, h("figcaption", {}, title), canvas);
+    });
+    pictures.replaceChildren(...strips);
+  }
+
+  look();
+  return { element, stop: () => (stopped = true) };
+}

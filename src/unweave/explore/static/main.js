@@ -1,0 +1,43 @@
+// The page of a server: the table of runs, one run, or several side by side, by what stands after # in the address.
+import { showComparison } from "unweave/compare-view";
+import { h, notice } from "unweave/element";
+import { showRun } from "unweave/run-view";
+import { ask, serverSource } from "unweave/server-source";
+import { chooseForComparison, showTable } from "unweave/table-view";
+
+const root = document.getElementById("page");
+const home = document.getElementById("home");
+let end = () => {};
+
+async function begin() {
+  const problem = notice();
+  try {
+    const page = await ask("api/page");
+    document.getElementById("version").textContent = page.version;
+    home.textContent = page.kind === "study" ? page.title : "All runs";
+    addEventListener("hashchange", () => route(page));
+    if (page.run && location.hash.length < 2) location.replace(`#/run/${encodeURIComponent(page.run)}`);
+    else route(page);
+  } catch (error) {
+    root.replaceChildren(problem.element);
+    problem.show(error.message);
+  }
+}
+
+function route(page) {
+  end();
+  end = () => {};
+  scrollTo(0, 0);
+  const [, view, names] = location.hash.split("/");
+  home.toggleAttribute("aria-current", !view);
+  if (view === "run") {
+    const name = decodeURIComponent(names);
+    const compare = h("a", { href: "#/", onclick: () => chooseForComparison(name) }, "Compare with another run");
+    end = showRun(root, serverSource(name), [compare]);
+  } else if (view === "compare") {
+    const chosen = names.split(",").slice(0, 3).map(decodeURIComponent);
+    showComparison(root, chosen.map(serverSource), chosen);
+  } else end = showTable(root, page);
+}
+
+begin();

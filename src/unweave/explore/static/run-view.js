@@ -1,0 +1,123 @@
+// The page of one run. It talks to its source only; see source.js.
+import { h, notice } from "unweave/element";
+import { makeExplorer } from "unweave/explorer";
+import { makeHeatmap } from "unweave/heatmap";
+import { makeInterpolation } from "unweave/interpolate";
+import { settled } from "unweave/latest";
+import { makeLive } from "unweave/live";
+import { makeStart } from "unweave/start";
+
+/** Show a run in an element; links are elements for the heading. Returns a function that ends the view. */
+export function showRun(root, source, links = []) {
+  const problem = notice();
+  const place = h("div", { class: "wait" }, "Opening the run…");
+  root.replaceChildren(problem.element, place);
+  let live = null;
+  let ended = false;
+  let kept = null; // the start picture, which new weights keep
+
+  async function open() {
+    try {
+      const description = await source.describe();
+      if (ended) return;
+      problem.show("");
+      build(description);
+    } catch (error) {
+      if (ended) return;
+      place.replaceChildren();
+      problem.show(error.message);
+      if (error.status === 409) waitForWeights();
+    }
+  }
+
+  function waitForWeights() {
+    live ??= makeLive(source, null, open);
+    root.append(live.element);
+  }
+
+  function build(description) {
+    document.title = `${description.title} · Unweave`;
+    live?.stop();
+    let factors = null;
+    const explorer = makeExplorer(source, description, { onMove: settled(400, () => heatmap?.refresh()) });
+    const heatmap = description.mutualInformation
+      ? makeHeatmap(source, description, explorer.code, () => factors)
+      : null;
+    const interpolation = makeInterpolation(source, description, explorer.code, explorer.setCode);
+    let begun = false;
+    const start = makeStart(source, description, begin);
+
+    function begin(picture) {
+      factors = picture.factors ?? factors;
+      explorer.setStart(picture);
+      if (!begun) secondEnd(picture.codes).catch((error) => problem.show(error.message));
+      begun = true;
+      kept = picture;
+    }
+
+    async function secondEnd(codes) {
+      const other = description.can.data
+        ? await source.example({ seed: 1 })
+        : description.can.sample
+          ? await source.sample(1)
+          : { codes };
+      interpolation.begin(codes, other.codes);
+    }
+
+    const fresh = h("button", { class: "fresh", hidden: true, onclick: open }, "New weights: show them");
+    live = description.can.live
+      ? makeLive(source, description.shape, () => {
+          if (explorer.isTouched()) fresh.hidden = false;
+          else open();
+        })
+      : null;
+    root.replaceChildren(
+      problem.element,
+      heading(description, links),
+      h(
+        "div",
+        { class: "run" },
+        h("div", { class: "left" }, explorer.pictures, fresh, start.element, interpolation.element),
+        h("div", { class: "right" }, columnTitles(description), explorer.rows),
+      ),
+      ...(heatmap ? [heatmap.element] : []),
+      ...(live ? [live.element] : []),
+    );
+    if (kept?.image && description.can.encode) encodeAgain().catch((error) => problem.show(error.message));
+    else start.begin();
+
+    async function encodeAgain() {
+      const [, height, width] = description.shape;
+      const { codes } = await source.encode({ rgba: kept.image, width, height });
+      begin({ ...kept, codes });
+    }
+  }
+
+  open();
+  return () => {
+    ended = true;
+    live?.stop();
+  };
+}
+
+/** Return the heading of a run: its title, and facts in small print. */
+export function heading(description, links = []) {
+  const facts = (description.facts ?? []).map(([label, text]) => h("div", {}, h("dt", {}, label), h("dd", {}, text)));
+  return h(
+    "header",
+    { class: "heading" },
+    h("div", { class: "title" }, h("h1", {}, description.title), links),
+    h("dl", { class: "facts" }, facts),
+    description.hint ? h("p", { class: "hint" }, description.hint) : null,
+    description.note ? h("p", { class: "hint" }, `The data is not available: ${description.note}`) : null,
+  );
+}
+
+function columnTitles(description) {
+  const order = description.order ? `Latents by ${description.order}` : "Latents";
+  return h(
+    "div",
+    { class: "columns", "aria-hidden": "true" },
+    [order, "Move", "Traversal", "∂x/∂z"].map((title) => h("span", {}, title)),
+  );
+}

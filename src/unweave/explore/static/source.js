@@ -1,0 +1,79 @@
+// A source is where a run view gets its pictures from. The run view talks to nothing else, so that the same view works
+// on a server (server-source.js) and in a file without one.
+//
+// Pictures are RGBA bytes, row by row, in a Uint8ClampedArray: n pictures of H × W take n·H·W·4 bytes.
+// Codes are a Float32Array of n rows of D values, in the order of the latents of the model (not in order of importance).
+//
+// source.describe() → Promise<{
+//   name,                      the name of the run
+//   title,                     for the heading, as in "qlae on rooms3d"
+//   facts,                     [[label, text]…] below the heading
+//   shape: [C, H, W],
+//   order,                     what importance measures: "KL", "entropy" or "standard deviation"
+//   latents: [{
+//     index,                   column of the codes
+//     low, high,               the range of the slider
+//     levels,                  increasing values of a quantised latent, or null
+//     importance,              the list is sorted by it, largest first
+//     factor, certainty,       the name of the factor it follows, and I(z; f) / H(f) from 0 to 1; both null if unknown
+//     active                   false where the latent carries (almost) no information
+//   }…],
+//   factors: [{name, size, kind}…] or null,
+//   mutualInformation: number[D][K] or null,     by column of the codes, normalised by the entropy of the factor
+//   start: {codes: number[D]} or null,           where to start if can.data is false
+//   note, hint,                sentences for the heading, or ""
+//   can: {encode, data, sample, jacobian, live}  booleans; where one is false, its methods are absent
+// }>
+// source.decode(codes, n) → Promise<Uint8ClampedArray>            n pictures
+// source.encode(image) → Promise<{codes, image}>                  can.encode; takes a File, or {rgba, width, height};
+//                                                                 returns the picture as the model sees it
+// source.example({factors} | {seed}) → Promise<{codes, image, factors}>   can.data; the picture of given factors, or a
+//                                                                 random one; factors is null where there are none
+// source.sample(seed) → Promise<{codes, image}>                   can.sample; a random code and its picture
+// source.factorStrip(factor, factors) → Promise<{image, n, values}>  can.data; n pictures in which one factor moves
+// source.jacobian(codes) → Promise<Float32Array>                  can.jacobian; D signed pictures of H × W values: the
+//                                                                 derivative by each latent, of the strongest channel
+// source.progress() → Promise<{state, step, steps, secondsLeft, checkpoint, curves: [{name, points: [[step, value]…]}…],
+//                              psnr, error}>                      can.live
+// source.reconstructions() → Promise<{image, n}>                  can.live; n pictures, then their n reconstructions
+//
+// A method rejects with an Error whose message can be shown to the reader.
+
+/** Return codes (n × D) in which one latent takes each of the values, and the others those of a code. */
+export function traversal(code, latent, values) {
+  const codes = new Float32Array(values.length * code.length);
+  values.forEach((value, row) => {
+    codes.set(code, row * code.length);
+    codes[row * code.length + latent] = value;
+  });
+  return codes;
+}
+
+const MOST_LEVELS = 12; // of a quantised latent, that a strip shows completely
+
+/** Return the values that a latent takes in a strip: its levels, or n values evenly spaced over its range. */
+export function stripValues(latent, n) {
+  if (latent.levels) {
+    const count = latent.levels.length;
+    if (count <= Math.max(n, MOST_LEVELS)) return [...latent.levels];
+    return Array.from({ length: n }, (_, i) => latent.levels[Math.round((i * (count - 1)) / (n - 1))]);
+  }
+  return Array.from({ length: n }, (_, i) => latent.low + ((latent.high - latent.low) * i) / (n - 1));
+}
+
+/** Return the closest value that a latent can take. */
+export function nearest(latent, value) {
+  if (!latent.levels) return Math.min(latent.high, Math.max(latent.low, value));
+  return latent.levels.reduce((best, level) => (Math.abs(level - value) < Math.abs(best - value) ? level : best));
+}
+
+/** Return the code that lies a share t of the way from one code to another; quantised latents take their nearest level. */
+export function between(latents, a, b, t) {
+  const code = new Float32Array(a.length);
+  for (const latent of latents) {
+    const i = latent.index;
+    const value = a[i] + t * (b[i] - a[i]);
+    code[i] = latent.levels ? nearest(latent, value) : value;
+  }
+  return code;
+}

@@ -1,0 +1,141 @@
+// Choose the picture to start from: one of the data by its factors, one's own, or a random code.
+import { h, notice, words } from "unweave/element";
+import { latest } from "unweave/latest";
+
+/** Make the controls; onStart({codes, image, factors}) is called with each new picture. */
+export function makeStart(source, description, onStart) {
+  const { can, factors } = description;
+  const problem = notice();
+  let asked = 0; // requests, of which a late answer must not move the sliders back
+  const request = latest(async (load) => {
+    const number = asked;
+    const picture = { factors: null, ...(await load()) };
+    if (number === asked && picture.factors) sliders.forEach((slider, k) => slider.show(picture.factors[k]));
+    await onStart(picture);
+  }, problem.show);
+  const panels = [];
+  let sliders = [];
+
+  if (can.data) {
+    sliders = (factors ?? []).map((factor) => makeFactor(factor, chosen));
+    const random = h("button", { onclick: randomExample }, "Random image");
+    panels.push([
+      "From the data",
+      h(
+        "div",
+        { class: "factors" },
+        sliders.map((s) => s.element),
+        random,
+      ),
+    ]);
+  }
+  if (can.encode) panels.push(["Your own", makeUpload(description, upload)]);
+  if (can.sample) {
+    const again = h("button", { onclick: sample }, "Sample a code");
+    panels.push(["Random code", h("div", {}, h("p", { class: "hint" }, "A code that no image had."), again)]);
+  }
+
+  function ask(load) {
+    asked += 1;
+    request(load);
+  }
+
+  function chosen() {
+    const values = sliders.map((slider) => slider.value());
+    ask(() => source.example({ factors: values }));
+  }
+
+  function randomExample() {
+    ask(() => source.example({ seed: seed() }));
+  }
+
+  function sample() {
+    ask(() => source.sample(seed()));
+  }
+
+  function upload(file) {
+    ask(() => source.encode(file));
+  }
+
+  const tabs = makeTabs(panels);
+  const element = h("section", { class: "start", "aria-label": "Start image" }, tabs, problem.element);
+  element.addEventListener("dragover", (event) => event.preventDefault());
+  element.addEventListener("drop", (event) => {
+    event.preventDefault();
+    if (can.encode && event.dataTransfer.files.length) upload(event.dataTransfer.files[0]);
+  });
+  return {
+    element,
+    /** Load the first picture. */
+    begin() {
+      if (can.data) ask(() => source.example({ seed: 0 }));
+      else if (description.start) ask(async () => ({ codes: Float32Array.from(description.start.codes), image: null }));
+    },
+  };
+}
+
+function seed() {
+  return crypto.getRandomValues(new Uint32Array(1))[0];
+}
+
+function makeFactor(factor, onChange) {
+  const output = h("output", {});
+  const slider = h("input", {
+    type: "range",
+    class: factor.size <= 24 ? "stepped" : "",
+    min: 0,
+    max: factor.size - 1,
+    step: 1,
+    "aria-label": words(factor.name),
+    disabled: factor.size < 2,
+    oninput: () => {
+      output.textContent = slider.value;
+      onChange();
+    },
+  });
+  slider.style.setProperty("--steps", factor.size - 1);
+  return {
+    element: h("label", { class: "factor" }, h("span", {}, words(factor.name)), slider, output),
+    value: () => slider.valueAsNumber,
+    show(value) {
+      slider.value = value;
+      output.textContent = value;
+    },
+  };
+}
+
+function makeUpload(description, onFile) {
+  const [, height, width] = description.shape;
+  const input = h("input", {
+    type: "file",
+    accept: "image/png,image/jpeg,image/webp,image/gif,image/bmp",
+    "aria-label": "A picture of your own",
+    onchange: () => input.files.length && onFile(input.files[0]),
+  });
+  return h(
+    "div",
+    {},
+    h("p", { class: "hint" }, `The centre is scaled to ${width} × ${height}. You can also drop a file here.`),
+    input,
+  );
+}
+
+function makeTabs(panels) {
+  const group = `tabs-${Math.random().toString(36).slice(2)}`;
+  const boxes = panels.map(([, panel], i) => h("div", { class: "panel", hidden: i > 0 }, panel));
+  const tabs = panels.map(([title], i) => {
+    const radio = h("input", {
+      type: "radio",
+      name: group,
+      checked: i === 0,
+      onchange: () => boxes.forEach((box, k) => (box.hidden = k !== i)),
+    });
+    return h("label", { class: "tab" }, radio, h("span", {}, title));
+  });
+  return h(
+    "div",
+    {},
+    h("div", { class: "tabs", role: "radiogroup", "aria-label": "Where the start image comes from" }, tabs),
+    boxes,
+  );
+}

@@ -1,0 +1,188 @@
+"""The table of a study or a store: one row per run, read in the background and read again where files change."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from unweave.data.labels import label_of
+from unweave.errors import InputError, Unavailable
+from unweave.explore.shelf import Shelf
+from unweave.metrics.catalogue import METRICS
+from unweave.training.heartbeat import HEARTBEAT
+from unweave.training.reading import read_json
+from unweave.training.store import (
+    CONFIGURATION,
+    LABEL,
+    SCORES,
+    STATE,
+    read_fields,
+    read_label,
+    read_state,
+    status_of,
+)
+
+PAUSE = 2.0  # seconds between two looks at the files
+FIXED = ("run", "label", "recipe", "data", "seed", "state", "step", "psnr", "seconds")  # columns of every table
+LEFT_OUT = ("recipe", "seed", "steps", "data.name", "data.fingerprint", "data.num_images", "data.shape")
+
+Row = dict[str, Any]
+Stamp = tuple[int, ...]
+
+
+class Table:
+    """The rows of a shelf as columns."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+        self._rows: dict[str, tuple[Stamp, Row]] = {}
+        self._total, self._version, self._looked = 0, 0, 0.0
+        self._busy = threading.Lock()
+
+    def look(self, known: int | None = None) -> dict[str, Any]:
+        """Return the table as far as it has been read, or only its version if that is ``known`` to the page.
+
+        Reading goes on in a background thread.
+        """
+        if time.monotonic() - self._looked > PAUSE and self._busy.acquire(blocking=False):
+            threading.Thread(target=self._read_and_release, name="table", daemon=True).start()
+        state = {
+            "version": self._version,
+            "read": len(self._rows),
+            "total": self._total,
+            "reading": self._busy.locked(),
+        }
+        if known == self._version:
+            return state
+        rows = [row for _, row in list(self._rows.values())]
+        return {**state, "rows": len(rows), "columns": columns(rows)}
+
+    def read(self) -> None:
+        """Read the rows whose files have changed since the last time."""
+        folders = self._shelf.folders()
+        self._total = len(folders)
+        for name in [name for name in self._rows if name not in folders]:
+            del self._rows[name]
+            self._version += 1
+        for name, folder in folders.items():
+            stamp = _stamp(folder)
+            if name not in self._rows or self._rows[name][0] != stamp:
+                settings = None if self._shelf.settings is None else self._shelf.settings[name]
+                self._rows[name] = (stamp, read_row(folder, settings))
+                self._version += 1
+        self._looked = time.monotonic()
+
+    def _read_and_release(self) -> None:
+        try:
+            self.read()
+        finally:
+            self._busy.release()
+
+
+def read_row(folder: Path, settings: Mapping[str, Any] | None = None) -> Row:
+    """Return what the files of a run say, in parts: what every run has, its settings and its scores."""
+    row: Row = {"run": folder.name, "label": read_label(folder)}
+    try:
+        state = read_state(folder)
+        row["state"] = status_of(folder, state)
+        if state is not None:
+            row |= {"step": state.step, "psnr": state.psnr, "seconds": state.seconds, "error": state.error}
+        if not (folder / CONFIGURATION).is_file():
+            return {**row, "settings": dict(settings or {}), **_planned(settings or {})}
+        fields = read_fields(folder)
+        data = fields.get("data")
+        if isinstance(data, dict) and isinstance(data.get("name"), str):
+            row["data"] = label_of(data["name"], data.get("source"))
+        row |= {"recipe": fields.get("recipe"), "seed": fields.get("seed"), "steps": fields.get("steps")}
+        row["settings"] = flat(fields) if settings is None else dict(settings)
+        row["scores"] = _scores(folder)
+    except (InputError, Unavailable, ValueError, TypeError, KeyError, AttributeError) as error:
+        row |= {"state": "damaged", "error": str(error)}
+    return row
+
+
+def columns(rows: list[Row]) -> list[dict[str, Any]]:
+    """Return the rows as columns ``{name, kind, values}``; settings that are the same in all runs are left out."""
+    found = [{"name": name, "kind": "run", "values": [_cell(row.get(name)) for row in rows]} for name in FIXED]
+    for kind in ("settings", "scores"):
+        parts = [row.get(kind) or {} for row in rows]
+        for name in dict.fromkeys(name for part in parts for name in part):
+            values = [part.get(name) for part in parts]
+            if name not in FIXED and (kind == "scores" or _differs(values)):
+                found.append({"name": name, "kind": kind.removesuffix("s"), "values": [_cell(v) for v in values]})
+    if any(row.get("error") for row in rows):
+        found.append({"name": "error", "kind": "run", "values": [row.get("error") or None for row in rows]})
+    return found
+
+
+def flat(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a configuration as one dictionary: ``optimiser.lr``, and settings of a term under its name, ``kl.weight``.
+
+    >>> flat({"batch": 64, "terms": [{"term": {"name": "kl"}, "weight": 4.0}], "latent": {"name": "gaussian"}})
+    {'batch': 64, 'kl.weight': 4.0, 'latent.name': 'gaussian'}
+    """
+    found: dict[str, Any] = {}
+    for key, value in fields.items():
+        if key == "terms" and isinstance(value, list):
+            for entry in value:
+                term = entry["term"]
+                parts = {name: part for name, part in entry.items() if name != "term"}
+                own = {name: part for name, part in term.items() if name != "name"}
+                found |= dict(_leaves({**parts, **own}, f"{term['name']}."))
+        elif key != "sources":
+            found |= dict(_leaves({key: value}, ""))
+    return {key: value for key, value in found.items() if key not in LEFT_OUT and not key.startswith("data.source")}
+
+
+def _leaves(value: dict[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:
+    for key, part in value.items():
+        if isinstance(part, dict):
+            yield from _leaves(part, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", part
+
+
+def _planned(settings: Mapping[str, Any]) -> Row:
+    return {name: settings[name] for name in ("recipe", "data", "seed") if isinstance(settings.get(name), str | int)}
+
+
+def _scores(folder: Path) -> dict[str, float]:
+    """Return the scores of a run by name, the last one where a metric was measured several times."""
+    try:
+        entries = read_json(folder / SCORES)
+    except FileNotFoundError:
+        return {}
+    found = {}
+    for entry in entries:
+        names = METRICS[entry["metric"]].scores if entry["metric"] in METRICS else ("score",)
+        for score in names:
+            name = entry["metric"] if len(names) == 1 else f"{entry['metric']}.{score}"
+            found[name] = float(entry["result"][score])
+    return found
+
+
+def _differs(values: list[Any]) -> bool:
+    return values.count(values[0]) < len(values)
+
+
+def _cell(value: Any) -> Any:
+    """Return a value as a number or a text, None where it is missing; what is not finite is missing."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, int | str) else str(value)
+
+
+def _stamp(folder: Path) -> Stamp:
+    """Return numbers that change when the files of a run change."""
+    stamp = []
+    for name in (CONFIGURATION, STATE, SCORES, LABEL):
+        try:
+            found = (folder / name).stat()
+            stamp += [found.st_mtime_ns, found.st_size]
+        except OSError:
+            stamp += [0, 0]
+    return (*stamp, int((folder / HEARTBEAT).exists()))

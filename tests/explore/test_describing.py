@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from unweave import Run
+from unweave.explore.describing import describe, normalised_information, summary_of
+from unweave.metrics import mig
+
+GRID = torch.cartesian_prod(torch.arange(4), torch.arange(3), torch.arange(1)).repeat(50, 1)  # the last is constant
+
+
+def test_information_of_known_codes() -> None:
+    codes = torch.stack([GRID[:, 0] * 2.0, GRID[:, 1] - 5.0, torch.zeros(len(GRID)), GRID[:, 0] // 2 * 1.0], dim=1)
+    for discrete in (True, False):
+        table = normalised_information(codes, GRID, discrete)
+        expected = [[1, 0, 0], [0, 1, 0], [0, 0, 0], [0.5, 0, 0]]  # half of two bits
+        torch.testing.assert_close(torch.tensor(table), torch.tensor(expected).double(), atol=1e-9, rtol=0)
+
+
+def test_levels_that_share_a_bin_are_kept_apart() -> None:
+    levels = torch.tensor([0.0, 0.001, 0.002, 1.0])[GRID[:, 0]][:, None]
+    assert normalised_information(levels, GRID, True)[0, 0] == pytest.approx(1.0)
+    assert normalised_information(levels, GRID, False)[0, 0] < 0.5
+
+
+def test_a_description_has_the_numbers_of_mig_and_of_the_summary(smooth: Run) -> None:
+    data = smooth.data()
+    found = describe(smooth, data, summary_of(smooth, data))
+    kl = smooth.summary.kl
+    assert kl is not None
+    order = [latent["index"] for latent in found["latents"]]
+    assert order == sorted(range(4), key=lambda i: -kl[i])
+    assert [latent["importance"] for latent in found["latents"]] == [kl[i] for i in order]
+    assert found["order"] == "KL"
+    assert found["factors"] == [
+        {"name": "place", "size": 12, "kind": "ordered"},
+        {"name": "width", "size": 3, "kind": "ordered"},
+        {"name": "light", "size": 2, "kind": "ordered"},
+    ]
+    images = data.rows(torch.arange(72))  # all of them; the description saw a sample of 4,000 with repetition
+    entropies = torch.tensor([math.log(12), math.log(3), math.log(2)]).double()
+    assert data.labels is not None
+    exact = torch.tensor(mig(smooth.encode(images), data.labels).mutual_information) / entropies
+    table = torch.tensor(found["mutualInformation"])
+    assert table.shape == (4, 3)
+    assert (table - exact).abs().max() < 0.05
+    for latent in found["latents"]:
+        best = int(table[latent["index"]].argmax())
+        assert latent["factor"] == ("place", "width", "light")[best]
+        assert latent["certainty"] == pytest.approx(float(table[latent["index"], best]), abs=1e-4)
+        assert latent["low"] <= -2.5 < 2.5 <= latent["high"]
+        assert latent["levels"] is None
+
+
+def test_a_quantised_latent_has_its_levels(stepped: Run) -> None:
+    data = stepped.data()
+    found = describe(stepped, data, summary_of(stepped, data))
+    values = stepped.model.values
+    assert values is not None
+    for latent in found["latents"]:
+        assert latent["levels"] == values[latent["index"]].tolist()
+        assert (latent["low"], latent["high"]) == (latent["levels"][0], latent["levels"][-1])
+        assert 0 <= latent["importance"] <= math.log(4) + 1e-6
+    assert found["order"] == "entropy"
+
+
+def test_without_data_the_summary_gives_the_ranges(smooth: Run) -> None:
+    found = describe(smooth, None, smooth.summary, "the data is elsewhere")
+    assert found["can"] == {"encode": True, "data": False, "sample": True, "jacobian": True, "live": True}
+    assert found["factors"] is None
+    assert found["mutualInformation"] is None
+    assert found["note"] == "the data is elsewhere"
+    assert {latent["factor"] for latent in found["latents"]} == {None}
+    assert found["start"] == {"codes": smooth.summary.mean}

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+import unweave
+from tests.training.small import bars, pictures
+from unweave.errors import InputError
+from unweave.explore.examples import along_factor, at_random, by_factors, seed_of, several
+
+
+def test_an_image_is_found_by_its_factors() -> None:
+    image, point = by_factors(bars(), [5, 2, 1])
+    assert point == [5, 2, 1]
+    assert torch.equal(image[0], pictures().unflatten(0, (12, 3, 2))[5, 2, 1])
+
+
+def test_where_there_is_no_such_image_the_one_that_agrees_most_is_taken() -> None:
+    points = torch.tensor([[0, 0, 0], [1, 1, 0], [1, 1, 1], [2, 0, 1]])
+    some = unweave.load(pictures()[:4], factors=points, names=["a", "b", "c"])
+    image, point = by_factors(some, [2, 1, 1])
+    assert point == [1, 1, 1]
+    assert torch.equal(image[0], pictures()[2])
+
+
+def test_a_factor_moves_and_the_others_stay() -> None:
+    images, values = along_factor(bars(), "place", [3, 1, 0])
+    assert values == list(range(12))
+    assert torch.equal(images[:, 0], pictures().unflatten(0, (12, 3, 2))[:, 1, 0])
+
+
+def test_a_seed_gives_the_same_image_each_time() -> None:
+    data = bars()
+    first, point = at_random(data, 7)
+    again, _ = at_random(data, 7)
+    assert torch.equal(first, again)
+    assert point is not None
+    assert torch.equal(first, data.images([point])[0])
+    assert torch.equal(several(data, 4), several(data, 4))
+
+
+@pytest.mark.parametrize("factors", [None, "abc", [], [0, 0], [0, 0, 2], [0, 0, -1], [0, 0, 1.5], [0, 0, True], {}])
+def test_factors_that_do_not_exist_are_refused(factors: object) -> None:
+    with pytest.raises(InputError):
+        by_factors(bars(), factors)
+    with pytest.raises(InputError):
+        along_factor(bars(), "place", factors)
+
+
+def test_unknown_factors_and_seeds_are_refused() -> None:
+    with pytest.raises(InputError, match="did you mean 'place'"):
+        along_factor(bars(), "plaec", [0, 0, 0])
+    with pytest.raises(InputError, match="name of a factor"):
+        along_factor(bars(), 0, [0, 0, 0])
+    for seed in (None, -1, 2**32, "1", 0.5):
+        with pytest.raises(InputError, match="seed must be a whole number"):
+            seed_of(seed)

@@ -1,0 +1,432 @@
+"""The page in a real browser: Debian's Chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import unweave
+from tests.explore.conftest import served
+from tests.training.small import SMALL
+from unweave import Run
+from unweave.explore import find_shelf
+from unweave.explore.pictures import to_rgba
+from unweave.study import Study
+from unweave.training.configuration import write_configuration
+from unweave.training.store import State, write_state
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Locator, Page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium is installed: the page is not tested in a browser"
+)
+DECODED = "canvas[data-role=decoded]"
+PIXELS = """canvas => [...canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data]"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page that must log no error and ask no other host."""
+    options = getattr(request, "param", {})
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+    opened = context.new_page()
+    opened.set_default_timeout(60_000)
+    problems: list[str] = []
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("console", lambda said: problems.append(said.text) if "Content Security" in said.text else None)
+    opened.on("request", lambda asked: problems.append(asked.url) if "//127.0.0.1" not in asked.url else None)
+    yield opened
+    context.close()
+    assert problems == []
+
+
+def pixels(canvas: Locator) -> list[int]:
+    return list(canvas.evaluate(PIXELS))
+
+
+def assert_shows(page: Page, canvas: Locator, images: torch.Tensor) -> None:
+    """Wait until a canvas shows an image, up to a grey level."""
+    wanted = np.frombuffer(to_rgba(images), np.uint8).astype(int)
+    for _ in range(200):
+        found = np.array(pixels(canvas))
+        if found.shape == wanted.shape and np.abs(found - wanted).max() <= 1:
+            return
+        page.wait_for_timeout(50)
+    assert found.shape == wanted.shape
+    assert np.abs(found - wanted).max() <= 1
+
+
+def open_page(page: Page, address: str, run: Run) -> None:
+    page.goto(f"{address}#/run/{run.name}")
+    page.wait_for_selector(f"{DECODED}[data-frame]")
+
+
+def first_code(run: Run) -> torch.Tensor:
+    """Return the code (1, D) of the image that a page begins with."""
+    from unweave.explore.examples import at_random
+
+    image, _ = at_random(run.data(), 0)
+    return run.encode(image[None])
+
+
+def test_a_slider_changes_the_picture_as_the_decoder_says(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    code = first_code(smooth)
+    decoded = page.locator(DECODED)
+    assert_shows(page, decoded, smooth.decode(code))
+    before = pixels(decoded)
+    latent = int(page.locator(".latent").first.get_attribute("data-latent") or -1)
+    slider = page.locator(".latent input[type=range]").first
+    slider.focus()
+    for _ in range(60):
+        page.keyboard.press("ArrowRight")
+    code[0, latent] = float(slider.evaluate("slider => slider.valueAsNumber"))
+    assert_shows(page, decoded, smooth.decode(code))
+    assert np.abs(np.array(pixels(decoded)) - np.array(before)).max() > 5
+    page.get_by_role("button", name="Back to start").click()
+    assert_shows(page, decoded, smooth.decode(first_code(smooth)))
+
+
+def test_strips_and_jacobian_stand_beside_each_latent(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    page.wait_for_selector(".latent:last-of-type .jacobian[data-frame]")
+    row = page.locator(".latent").first
+    latent = int(row.get_attribute("data-latent") or -1)
+    low, high = (float(row.locator("input").get_attribute(end) or 0) for end in ("min", "max"))
+    codes = first_code(smooth).repeat(9, 1)
+    codes[:, latent] = torch.linspace(low, high, 9)
+    strip = row.locator(".strip")
+    page.wait_for_selector(".latent .strip[data-frame]")
+    shown = np.array(pixels(strip)).reshape(16, -1, 4)
+    wanted = np.frombuffer(to_rgba(smooth.decode(codes)), np.uint8).reshape(9, 16, 16, 4).astype(int)
+    gap = (shown.shape[1] - 9 * 16) // 8
+    for i in range(9):
+        part = shown[:, i * (16 + gap) : i * (16 + gap) + 16]
+        assert np.abs(part - wanted[i]).max() <= 1
+    box = strip.bounding_box()
+    assert box is not None
+    strip.click(position={"x": box["width"] - 3, "y": box["height"] / 2})  # the last picture
+    assert_shows(page, page.locator(DECODED), smooth.decode(codes[8:]))
+
+
+def test_the_slider_of_a_quantised_latent_has_steps(page: Page, address: str, stepped: Run) -> None:
+    open_page(page, address, stepped)
+    values = stepped.model.values
+    assert values is not None
+    code = first_code(stepped)
+    assert_shows(page, page.locator(DECODED), stepped.decode(code))
+    latent = int(page.locator(".latent").first.get_attribute("data-latent") or -1)
+    slider = page.locator(".latent input[type=range]").first
+    assert [slider.get_attribute(name) for name in ("min", "max", "step")] == ["0", "3", "1"]
+    slider.focus()
+    page.keyboard.press("Home")
+    for level in range(4):
+        code[0, latent] = values[latent, level]
+        assert_shows(page, page.locator(DECODED), stepped.decode(code))
+        assert slider.get_attribute("aria-valuetext") == f"level {level + 1} of 4"
+        page.keyboard.press("ArrowRight")
+
+
+def test_a_start_image_is_chosen_by_its_factors(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    for name in ("place", "width", "light"):
+        slider = page.get_by_label(name, exact=True)
+        slider.focus()
+        page.keyboard.press("End")
+    image = smooth.data().images([[11, 2, 1]])
+    assert_shows(page, page.locator(".origin .thumb"), image)
+    assert_shows(page, page.locator(DECODED), smooth.reconstruct(image))
+
+
+def test_a_picture_is_uploaded(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    image = smooth.data().images([[9, 0, 1]])
+    out = io.BytesIO()
+    Image.fromarray(image[0, 0].numpy()).save(out, "PNG")
+    page.get_by_text("Your own").click()
+    upload = page.locator("input[type=file]")
+    upload.set_input_files({"name": "bar.png", "mimeType": "image/png", "buffer": out.getvalue()})
+    assert_shows(page, page.locator(".origin .thumb"), image)
+    assert_shows(page, page.locator(DECODED), smooth.reconstruct(image))
+    upload.set_input_files({"name": "bar.png", "mimeType": "image/png", "buffer": b"broken"})
+    page.get_by_text("not a complete PNG").wait_for()
+    page.get_by_text("Random code").click()
+    page.get_by_role("button", name="Sample a code").click()
+    page.wait_for_function("() => document.querySelector('.start .notice').hidden")
+
+
+def test_a_walk_from_one_code_to_another(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    page.wait_for_selector(".way .strip[data-frame]")
+    from unweave.explore.examples import at_random
+
+    other = smooth.encode(at_random(smooth.data(), 1)[0][None])
+    walk = page.get_by_role("slider", name="From A to B")
+    walk.focus()
+    page.keyboard.press("End")
+    assert_shows(page, page.locator(DECODED), smooth.decode(other))
+    for _ in range(50):
+        page.keyboard.press("ArrowLeft")
+    assert_shows(page, page.locator(DECODED), smooth.decode((first_code(smooth) + other) / 2))
+
+
+def test_a_cell_of_the_heat_map_moves_a_latent_and_a_factor(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    cell = page.locator(".heatmap tbody tr").first.locator("button").nth(1)  # place
+    cell.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".pair figure:nth-child(2) canvas[data-frame]")
+    assert cell.get_attribute("aria-pressed") == "true"
+    captions = page.locator(".pair figcaption").all_inner_texts()
+    latent = int(page.locator(".latent").nth(1).get_attribute("data-latent") or -1)
+    assert captions == [f"Latent z{latent}", "Factor place"]
+    shown = np.array(pixels(page.locator(".pair canvas").nth(1))).reshape(16, -1, 4)
+    from unweave.explore.examples import at_random
+
+    point = at_random(smooth.data(), 0)[1]
+    assert point is not None
+    truth = smooth.data().images([[place, *point[1:]] for place in range(12)])
+    gap = (shown.shape[1] - 12 * 16) // 11
+    for place in range(12):
+        assert np.array_equal(shown[:, place * (16 + gap) : place * (16 + gap) + 16, 0], truth[place, 0].numpy())
+
+
+def test_runs_side_by_side_start_from_the_same_picture(page: Page, address: str, smooth: Run, stepped: Run) -> None:
+    page.goto(address)
+    for run in (smooth, stepped):
+        page.get_by_label(f"Compare {run.name}").check()
+    page.get_by_role("button", name="Compare 2 runs").click()
+    page.wait_for_selector(".compared:nth-child(2) canvas[data-role=decoded][data-frame]")
+    from unweave.explore.examples import at_random
+
+    image = at_random(smooth.data(), 0)[0][None]
+    for run in (smooth, stepped):
+        column = page.locator(f".compared[data-run='{run.name}']")
+        assert_shows(page, column.locator(".origin .thumb"), image)
+        assert_shows(page, column.locator(DECODED), run.reconstruct(image))
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory, bars_file: Path) -> Path:
+    """A study of 300 runs: one is trained, and the others have what a table reads of a run."""
+    folder = tmp_path_factory.mktemp("study")
+    spec = folder / "many.toml"
+    betas = ", ".join(str(float(beta)) for beta in range(1, 31))
+    spec.write_text(
+        f'name = "many"\nmetrics = ["mig"]\n[fixed]\ndata = "{bars_file}"\nsteps = 2\nbatch = 8\nlatents = 2\n'
+        f'net = "conv16"\n[[grid]]\nrecipe = "beta_vae"\nbeta = [{betas}]\nseeds = 10\n'
+    )
+    many = Study(spec, store=folder / "store")
+    for number, planned in enumerate(many.planned):
+        run = many.store / planned.name
+        run.mkdir(parents=True)
+        if number == 0:
+            continue
+        write_configuration(run, planned.configuration)
+        write_state(run, State("finished", 2, "test", psnr=10.0))
+        result = {"score": number / 1000, "per_factor": [], "mutual_information": []}
+        entry = {"metric": "mig", "protocol": {}, "version": "", "result": result}
+        (run / "scores.json").write_text(json.dumps([entry]))
+    first = many.planned[0].settings
+    data = unweave.load(bars_file)
+    fixed = {"beta": first["beta"], "seed": first["seed"], "steps": 2, "batch": 8, "latents": 2, "net": "conv16"}
+    made = unweave.train("beta_vae", data, store=many.store, threads=1, device="cpu", **fixed)
+    assert made.name == many.planned[0].name
+    return spec
+
+
+def test_a_study_of_hundreds_of_runs_sorts_filters_and_opens_a_run(page: Page, study: Path) -> None:
+    with served(find_shelf(str(study), store=study.parent / "store")) as address:
+        page.goto(address)
+        page.get_by_text("300 runs").wait_for()
+        assert page.locator(".rows .row").count() < 60  # only those in the window
+        page.get_by_role("columnheader", name="mig").get_by_role("button").click()
+        page.wait_for_function("() => document.querySelector('.rows .row').textContent.includes('0.299')")
+        page.locator(".grid").evaluate("grid => grid.scrollTo(0, 1e6)")
+        page.get_by_role("row").filter(has_text="0.001").first.wait_for()
+        assert page.locator("canvas.scatter").get_attribute("data-points") == "299"  # one has no score
+        page.locator("select").nth(0).select_option("psnr")
+        page.wait_for_function("() => document.querySelector('canvas.scatter').dataset.points === '300'")
+        page.get_by_label("Filter").fill("mig > 0.25 beta = 30")
+        page.get_by_text("10 of 300 runs").wait_for()
+        page.get_by_label("Filter").fill("migg > 1")
+        page.get_by_text("There is no column “migg”").wait_for()
+        name = next(
+            folder.name for folder in (study.parent / "store").iterdir() if (folder / "model.safetensors").exists()
+        )
+        page.get_by_label("Filter").fill(name)
+        page.get_by_text("1 of 300 runs").wait_for()
+        page.locator("canvas.scatter").focus()
+        page.keyboard.press("ArrowRight")
+        page.locator(".tip").get_by_text(name).wait_for()
+        page.keyboard.press("Enter")
+        page.wait_for_selector(f"{DECODED}[data-frame]")
+        assert page.url.endswith(f"#/run/{name}")
+        page.go_back()
+        box = page.locator("canvas.scatter").bounding_box()
+        assert box is not None
+        page.get_by_text("1 of 300 runs").wait_for()
+        left, top = (52 + box["width"] - 14) / 2, (26 + box["height"] - 36) / 2  # the middle between the margins
+        page.locator("canvas.scatter").click(position={"x": left, "y": top})
+        page.wait_for_selector(f"{DECODED}[data-frame]")
+
+
+def test_a_training_is_shown_as_it_goes(page: Page, tmp_path: Path, bars_file: Path) -> None:
+    data = unweave.load(bars_file)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def wait(moment: Any) -> None:
+        if moment.step >= 10:
+            reached.set()
+            go_on.wait(120)
+
+    settings = {**SMALL, "steps": 20, "log_steps": 1, "checkpoint_steps": 5}
+    train = threading.Thread(
+        target=lambda: unweave.train(
+            "beta_vae", data, store=tmp_path, latents=2, callback=wait, callback_steps=10, **settings
+        )
+    )
+    train.start()
+    try:
+        assert reached.wait(120)
+        with served(find_shelf(str(tmp_path))) as address:
+            page.goto(address)
+            page.locator(".rows a").first.click()
+            page.wait_for_selector(".live[data-state=running] .reconstructions canvas[data-frame]")
+            page.wait_for_selector(f"{DECODED}[data-frame]")
+            assert int(page.locator(".live").get_attribute("data-step") or 0) < 20
+            assert "of 20" in page.locator(".live .status").inner_text()
+            assert page.locator(".curve").count() >= 3
+            go_on.set()
+            page.wait_for_selector(".live[data-state=finished]")
+            page.wait_for_function("() => document.querySelector('.live').dataset.step === '20'")
+    finally:
+        go_on.set()
+        train.join()
+    name = next(tmp_path.iterdir()).name
+    assert name in page.url
+
+
+def test_a_run_without_weights_shows_its_curves(page: Page, tmp_path: Path, smooth: Run) -> None:
+    folder = tmp_path / smooth.name
+    folder.mkdir()
+    for name in ("configuration.json", "log.jsonl", "state.json"):
+        shutil.copy(smooth.folder / name, folder)
+    with served(find_shelf(str(tmp_path))) as address:
+        page.goto(f"{address}#/run/{smooth.name}")
+        page.get_by_text("no weights yet").wait_for()
+        page.wait_for_selector(".curve")
+
+
+def test_markup_in_the_files_of_a_run_stays_text(page: Page, tmp_path: Path, smooth: Run) -> None:
+    markup = "<img src=x onerror=alert(1)>"
+    folder = tmp_path / "a run, with #signs & %20"
+    shutil.copytree(smooth.folder, folder)
+    (folder / "label").write_text(markup)
+    log = json.loads((folder / "log.jsonl").read_text().splitlines()[0])
+    (folder / "log.jsonl").write_text(json.dumps({**log, markup: 1.0}) + "\n")
+    with served(find_shelf(str(tmp_path))) as address:
+        page.goto(address)
+        page.get_by_role("cell", name=markup).wait_for()
+        page.locator(".rows a").click()
+        page.wait_for_selector(f"{DECODED}[data-frame]")
+        page.get_by_text(markup).wait_for()
+        assert page.locator("img").count() == 0
+
+
+def test_an_unknown_run_is_a_sentence(page: Page, address: str) -> None:
+    page.goto(f"{address}#/run/0123456789abcdef")
+    page.get_by_text("unknown run '0123456789abcdef'").wait_for()
+
+
+@pytest.mark.parametrize("page", [{"viewport": {"width": 360, "height": 700}}], indirect=True)
+def test_nothing_sticks_out_of_a_narrow_window(page: Page, address: str, smooth: Run, stepped: Run) -> None:
+    for view in (f"#/run/{smooth.name}", "#/", f"#/compare/{smooth.name},{stepped.name}"):
+        page.goto(f"{address}{view}")
+        page.wait_for_selector(f"{DECODED}[data-frame], .rows .row")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize("page", [{"color_scheme": "light"}, {"color_scheme": "dark"}], indirect=True)
+def test_the_page_follows_the_colours_of_the_system(page: Page, address: str) -> None:
+    page.goto(address)
+    paper, ink = page.evaluate(
+        "() => { const s = getComputedStyle(document.body); return [s.backgroundColor, s.color]; }"
+    )
+    light = sum(int(part) for part in paper.strip("rgb()").split(",")) > sum(
+        int(p) for p in ink.strip("rgb()").split(",")
+    )
+    assert light == page.evaluate("() => matchMedia('(prefers-color-scheme: light)').matches")
+
+
+def test_the_page_is_reached_by_the_keyboard(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(
+            page.evaluate(
+                "() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
+            )
+        )
+    wanted = {"Back to start", "place", "From A to B", "Set A", "Random image"}
+    assert wanted <= reached
+    assert sum(name.startswith("Latent z") for name in reached) == 4
+    assert any(" and place: " in name for name in reached)
+
+
+def test_tables_sort_and_filter(page: Page, address: str) -> None:
+    page.goto(address)
+    found = page.evaluate(
+        """async () => {
+          const { sorted, parseFilter } = await import("unweave/columns");
+          const columns = [
+            { name: "recipe", values: ["qlae", "vae", "beta_vae", null] },
+            { name: "mig", values: [0.1, null, 0.30, -2] },
+            { name: "net.width", values: ["10", "9", "1", "2"] },
+          ];
+          const rows = [0, 1, 2, 3];
+          const kept = (text) => rows.filter(parseFilter(text, columns));
+          const problem = (text) => { try { kept(text); } catch (error) { return error.message; } };
+          return [
+            sorted(rows, columns[1], false), sorted(rows, columns[1], true), sorted(rows, columns[0], false),
+            sorted(rows, columns[2], false), kept("vae"), kept("recipe=vae"), kept("mig>=0.1"), kept("mig < 0.3 qla"),
+            kept("recipe != vae"), kept(""), problem("mig > x"), problem("nothing = 1"),
+          ];
+        }"""
+    )
+    assert found == [
+        [3, 0, 2, 1],
+        [2, 0, 3, 1],
+        [2, 0, 1, 3],
+        [2, 3, 1, 0],
+        [1, 2],
+        [1],
+        [0, 2],
+        [0],
+        [0, 2, 3],
+        [0, 1, 2, 3],
+        "“mig” is compared with a number, not with “x”.",
+        "There is no column “nothing”.",
+    ]

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from unweave import Run
+from unweave.explore.progress import POINTS, Watch, curves
+from unweave.training.heartbeat import beating
+from unweave.training.store import State, write_state
+
+
+def test_curves_are_thinned_and_begin_with_the_loss() -> None:
+    lines = [{"step": step, "kl": step * 2.0, "loss": 1.0 / (1 + step)} for step in range(1000)]
+    lines[3]["kl"] = float("nan")
+    loss, kl = curves(lines)
+    assert (loss["name"], kl["name"]) == ("loss", "kl")
+    assert len(loss["points"]) == len(kl["points"]) == POINTS
+    assert (kl["points"][0], kl["points"][-1]) == ([0, 0.0], [999, 1998.0])
+    assert all(value == 2 * step for step, value in kl["points"])
+    assert curves([]) == []
+
+
+def test_a_finished_run_has_its_curves_and_no_time_left(smooth: Run) -> None:
+    found = Watch().progress(smooth.folder)
+    assert (found["state"], found["step"], found["steps"], found["secondsLeft"]) == ("finished", 40, 40, None)
+    assert found["psnr"] == smooth.state.psnr
+    assert dict(found["curves"][0]["points"]) == {line["step"]: line["loss"] for line in smooth.log}
+    json.dumps(found, allow_nan=False)
+
+
+def test_the_time_left_follows_the_steps(tmp_path: Path, smooth: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    shutil.copy(smooth.folder / "configuration.json", folder)
+    now = [100.0]
+    monkeypatch.setattr("unweave.explore.progress.time.monotonic", lambda: now[0])
+    watch = Watch()
+
+    def log(step: int) -> None:
+        (folder / "log.jsonl").write_text(json.dumps({"step": step, "loss": 1.0}) + "\n")
+
+    with beating(folder):
+        write_state(folder, State("running", 0, "test"))
+        log(4)
+        found = watch.progress(folder)
+        assert (found["state"], found["step"], found["secondsLeft"]) == ("running", 4, None)
+        write_state(folder, State("running", 4, "test", seconds=8.0))  # two seconds per step
+        assert watch.progress(folder)["secondsLeft"] == pytest.approx(36 * 2.0)
+        now[0] += 8
+        log(20)  # sixteen steps in eight seconds
+        assert watch.progress(folder)["secondsLeft"] == pytest.approx(20 * 0.5)
+    assert watch.progress(folder)["state"] == "stopped"

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.study.tiny import SPEC
+from unweave import Run
+from unweave.explore import find_shelf
+from unweave.explore.table import Table, columns, flat, read_row
+
+Until = Callable[[Callable[[], object]], None]
+
+
+def by_name(found: dict[str, Any]) -> dict[str, list[Any]]:
+    return {column["name"]: column["values"] for column in found["columns"]}
+
+
+def test_the_columns_of_a_store(store: Path, smooth: Run, stepped: Run) -> None:
+    table = Table(find_shelf(None, store=store))
+    table.read()
+    found = table.look()
+    assert (found["read"], found["total"], found["rows"]) == (2, 2, 2)
+    values = by_name(found)
+    assert values["run"] == [smooth.name, stepped.name]
+    assert values["recipe"] == ["beta_vae", "qlae"]
+    assert values["label"] == ["smooth", "stepped"]
+    assert values["psnr"] == [smooth.state.psnr, stepped.state.psnr]
+    assert values["latent.size"] == [4, 3]
+    assert values["kl.weight"] == [4.0, None]
+    assert values["quantisation.weight"] == [None, 0.01]
+    assert "batch" not in values  # the same in both
+    assert table.look(found["version"]).keys() == {"version", "read", "total", "reading"}
+    json.dumps(found, allow_nan=False)
+
+
+def test_changed_files_are_read_again(store: Path, tmp_path: Path, smooth: Run) -> None:
+    shutil.copytree(store, tmp_path / "store")
+    folder = tmp_path / "store" / smooth.name
+    table = Table(find_shelf(str(tmp_path / "store")))
+    table.read()
+    before = table.look()
+    table.read()
+    assert table.look()["version"] == before["version"]  # nothing changed
+    entry = {"metric": "mig", "protocol": {}, "version": "", "result": {"score": 0.25}}
+    other = {"metric": "dci", "protocol": {}, "version": "", "result": {"score": 1}}
+    (folder / "scores.json").write_text(json.dumps([entry, {**entry, "result": {"score": "NaN"}}, entry]))
+    table.read()
+    assert by_name(table.look())["mig"][0] == 0.25
+    (folder / "scores.json").write_text(json.dumps([other]))  # dci has other scores
+    table.read()
+    damaged = by_name(table.look())
+    assert damaged["state"][0] == "damaged"
+    assert damaged["state"][1] == "finished"
+    shutil.rmtree(folder)
+    table.read()
+    assert table.look()["rows"] == 1
+
+
+def test_a_table_is_read_in_the_background(store: Path, until: Until) -> None:
+    table = Table(find_shelf(None, store=store))
+    table.look()
+    until(lambda: table.look()["read"] == 2)
+
+
+def test_a_study_has_its_own_settings_and_runs_that_were_not_started(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(SPEC)
+    table = Table(find_shelf(str(tmp_path / "tiny.toml"), store=tmp_path / "runs", trusted=True))
+    table.read()
+    values = by_name(table.look())
+    assert sorted(values["recipe"]) == ["ae", "ae", *["beta_vae"] * 4]
+    assert set(values["state"]) == {"not started"}
+    assert values["beta"].count(4) == 2
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"data": 3, "terms": [1]}', '{"terms": [{"term": {}}]}', "\udcff"])
+def test_a_damaged_run_does_not_hide_the_others(store: Path, tmp_path: Path, content: str) -> None:
+    shutil.copytree(store, tmp_path / "store")
+    folder = tmp_path / "store" / "0123456789abcdef"
+    folder.mkdir()
+    (folder / "configuration.json").write_text(content, errors="surrogateescape")
+    os.utime(folder / "configuration.json", (0, 0))  # the oldest comes first
+    table = Table(find_shelf(str(tmp_path / "store")))
+    table.read()
+    found = table.look()
+    assert found["rows"] == 3
+    assert by_name(found)["state"][0] in ("damaged", "not started")
+    json.dumps(found, allow_nan=False)
+
+
+def test_settings_are_flat_and_those_of_terms_have_their_names() -> None:
+    fields = {
+        "steps": 10,
+        "seed": 1,
+        "latent": {"name": "fsq", "levels": 4},
+        "data": {"name": "x", "options": {"size": 32}, "source": {"path": "/secret"}},
+        "terms": [{"term": {"name": "kl", "free": 0.1}, "weight": 4.0, "schedule": {"kind": "linear"}}],
+    }
+    assert flat(fields) == {
+        "latent.name": "fsq",
+        "latent.levels": 4,
+        "data.options.size": 32,
+        "kl.weight": 4.0,
+        "kl.schedule.kind": "linear",
+        "kl.free": 0.1,
+    }
+
+
+def test_values_are_numbers_or_texts() -> None:
+    rows = [
+        {"run": "a", "scores": {"mig": float("nan")}, "settings": {"x": [1, 2]}},
+        {"run": "b", "settings": {"x": 3}},
+    ]
+    found = {column["name"]: column for column in columns(rows)}
+    assert found["mig"] == {"name": "mig", "kind": "score", "values": [None, None]}
+    assert found["x"] == {"name": "x", "kind": "setting", "values": ["[1, 2]", 3]}
+    assert read_row(Path("nowhere"))["state"] == "not started"
