@@ -2,7 +2,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test test-slow check format bench pictures clean
+.PHONY: demo test test-slow check docs format bench pictures clean
 
 # A tour of the data, the training and the metrics; every command below can also be run by hand.
 demo: $(READY)
@@ -20,7 +20,7 @@ demo: $(READY)
 	@echo '  $(BIN)/unweave train tripod rooms3d --net conv64 --steps 20000 --score --pictures demo'
 
 test: $(READY)
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 -rs
 
 test-slow: $(READY)
 	$(BIN)/pytest -m slow
@@ -30,6 +30,10 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The site, in site/. The variable silences an advertisement.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 format: $(READY)
 	$(BIN)/ruff format .
@@ -53,4 +57,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf .venv demo dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv demo dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

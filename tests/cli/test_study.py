@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ def test_a_study_from_the_command_line(
     shown = capsys.readouterr().out
     assert "tiny: 3 runs" in shown
     assert "varies: recipe, beta, seed" in shown
+    assert re.search(r"time: about .* of training with \d workers?; scoring is not included", shown)
     assert run(monkeypatch, "study", "run", "study.toml", "--workers", "1") == 0
     assert "finished" in capsys.readouterr().out
     assert run(monkeypatch, "study", "status", "study.toml", "--json") == 0
@@ -33,7 +35,14 @@ def test_a_study_from_the_command_line(
     ("words", "message"),
     [
         (["plan", "nowhere.toml"], "cannot read the study nowhere.toml"),
+        (["plan", "wrong.toml"], "wrong.toml: line 18: grid 1: unknown setting of beta_vae 'bta'"),
         (["run", "study.toml", "--part", "1"], "--part takes I/N"),
+        (["run", "study.toml", "--engine", "rai"], "unknown engine 'rai': did you mean 'ray'?"),
+        (["run", "study.toml", "--gpus", "0.5"], "address, cpus and gpus are settings of the engine ray"),
+        (
+            ["retry", "study.toml", "--engine", "ray", "--cpus", "1.5"],
+            "cpus must be a whole number if it is more than 1",
+        ),
         (["table", "study.toml", "--out", "table.txt"], "must end in .csv, .parquet or .json"),
     ],
 )
@@ -41,5 +50,18 @@ def test_wrong_words_are_a_sentence(
     words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("study.toml").write_text(SMALL)
+    Path("wrong.toml").write_text(SMALL.replace("beta = [1]", "bta = [1]"))
     assert run(monkeypatch, "study", *words) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_plan_names_the_second_stage(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    rule = '[select]\nby = "mig"\nper = ["recipe"]\nseeds = [7, 8, 9]\n'
+    Path("study.toml").write_text(SPEC + rule)
+    assert run(monkeypatch, "study", "plan", "study.toml", "--no-estimate") == 0
+    shown = capsys.readouterr().out
+    assert "tiny: 6 runs in the first stage" in shown
+    words = "then 6 runs in the second stage: fresh seeds of the settings with the best mean of mig per recipe"
+    assert words in shown  # two recipes, three seeds
+    assert run(monkeypatch, "study", "plan", "study.toml", "--no-estimate", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["second_stage"] == 6

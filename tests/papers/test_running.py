@@ -25,7 +25,7 @@ def test_the_scales_of_a_finding_are_its_specifications(tmp_path: Path) -> None:
 )
 def test_unknown_names_are_refused(name: str, scale: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        study_of(name, scale)  # type: ignore[arg-type]
+        study_of(name, scale)
 
 
 def test_a_table_that_was_written_is_read_back(tmp_path: Path) -> None:

@@ -7,13 +7,19 @@ from typing import Annotated
 import typer
 
 from unweave.cli.data import data_app
+from unweave.cli.explore import explore
+from unweave.cli.export import export
+from unweave.cli.figure import figure
 from unweave.cli.metrics import metrics_app
 from unweave.cli.once import Once
 from unweave.cli.options import Quiet, Verbose, console
+from unweave.cli.paper import paper_app
 from unweave.cli.parts import latents_app, nets_app, recipes_app, terms_app
+from unweave.cli.report import report
 from unweave.cli.runs import runs_app
 from unweave.cli.score import score
 from unweave.cli.study import study_app
+from unweave.cli.study_report import report_study
 from unweave.cli.train import train
 from unweave.progress import set_level
 
@@ -28,6 +34,11 @@ app = typer.Typer(
 )
 app.command(cls=Once, context_settings=HELP)(train)
 app.command(cls=Once, context_settings=HELP)(score)
+app.command(cls=Once, context_settings=HELP)(figure)
+app.command(cls=Once, context_settings=HELP)(report)
+study_app.command("report", cls=Once)(report_study)
+app.command(cls=Once, context_settings=HELP)(export)
+app.command(cls=Once, context_settings=HELP)(explore)
 for name, group in {
     "runs": runs_app,
     "recipes": recipes_app,
@@ -35,6 +46,7 @@ for name, group in {
     "latents": latents_app,
     "nets": nets_app,
     "study": study_app,
+    "paper": paper_app,
     "metrics": metrics_app,
     "data": data_app,
 }.items():

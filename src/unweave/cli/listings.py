@@ -18,7 +18,7 @@ PATH = Path(__file__).with_suffix(".json")
 
 
 def listing(kind: str) -> list[dict[str, Any]]:
-    """Return the rows of one list: recipes, terms, latents, nets, metrics or data."""
+    """Return the rows of one list: recipes, terms, latents, nets, metrics, data or figures."""
     return _stored()[kind]
 
 
@@ -43,6 +43,7 @@ def _stored() -> dict[str, list[dict[str, Any]]]:
 def make_listings() -> dict[str, list[dict[str, Any]]]:
     """Make all lists from the code."""
     from unweave.cli.data import data_rows
+    from unweave.cli.figure import figure_rows
     from unweave.latents import LATENTS
     from unweave.metrics import METRICS
     from unweave.nets import NETS
@@ -58,7 +59,7 @@ def make_listings() -> dict[str, list[dict[str, Any]]]:
     }
     rows = _rows()
     listed = {kind: [rows[kind](name, part) for name, part in parts.items()] for kind, parts in known.items()}
-    return {**listed, "data": data_rows()}
+    return {**listed, "data": data_rows(), "figures": figure_rows()}
 
 
 def _rows() -> dict[str, Callable[[str, Any], dict[str, Any]]]:

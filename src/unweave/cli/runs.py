@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from unweave.cli.differing import differing
 from unweave.cli.options import (
     Json,
     Quiet,
@@ -24,6 +23,7 @@ from unweave.cli.options import (
 from unweave.cli.run_rows import DAMAGED, row_of, scores_of
 from unweave.errors import InputError, Unavailable
 from unweave.plain_json import to_plain
+from unweave.training.differing import differing
 from unweave.training.log import read_log
 from unweave.training.store import LOG, STATES, existing_store, find_run, remove_run, runs_in, write_label
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +10,13 @@ import typer
 from rich.table import Table
 
 from unweave.cli.options import Json, Quiet, Store, Verbose, console, print_json
+from unweave.cli.without_torch import without_torch
 from unweave.errors import InputError
 
 if TYPE_CHECKING:
     from unweave.study import Study
-    from unweave.study.worker import Report
+    from unweave.study.estimating import Estimate
+    from unweave.study.table import Row
 
 study_app = typer.Typer(
     help="Studies: plan, run and continue many runs from one page of TOML, and read them as a table.",
@@ -30,59 +30,124 @@ Workers = Annotated[
 Part = Annotated[str | None, typer.Option(help="I/N: only the I-th of N parts of the runs, for job arrays.")]
 
 
-@study_app.command("plan")
-def plan_study(spec: SpecPath, store: Store = None, as_json: Json = False) -> None:
-    """Check a specification, and print how many runs it has and how many of them are done."""
-    from unweave.study.planning import by_data, varying
+Engine = Annotated[str, typer.Option(help="local: processes on this machine; ray: a Ray cluster.")]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        help="A Ray cluster: HOST:PORT, or auto for one that runs on this machine.", show_default="start one here"
+    ),
+]
+Cpus = Annotated[float, typer.Option(help="CPUs that each run takes on a Ray cluster.")]
+Gpus = Annotated[float, typer.Option(help="GPUs that each run takes on a Ray cluster; 0.25 lets four share one.")]
 
-    study = _open(spec, store)
-    planned = study.planned
-    states = study.status()
+Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", show_default="cpu, or cuda with --gpus")]
+
+
+@study_app.command("plan")
+def plan_study(
+    spec: SpecPath,
+    store: Store = None,
+    workers: Workers = None,
+    estimated: Annotated[
+        bool,
+        typer.Option("--estimate/--no-estimate", help="Estimate the time, if needed from a measurement of seconds."),
+    ] = True,
+    as_json: Json = False,
+) -> None:
+    """Check a specification, and print how many runs it has, how many are done, and how long the others will take."""
+
+    def read() -> tuple[Study, dict[str, int], dict[str, int], list[str]]:
+        from unweave.study.planning import by_data, varying
+
+        study = _open(spec, store)
+        return study, study.status(), dict(by_data(study.planned)), varying(study.planned)
+
+    study, states, data, varied = without_torch(read, own=_uses_own_code(spec))
+    runs, different = len(study.planned), len({run.name for run in study.planned})
+    second = study.second_stage()
     if as_json:
-        print_json({"name": study.spec.name, "runs": len(planned), "states": states, "varies": varying(planned)})
+        facts = {"name": study.spec.name, "runs": runs, "different": different, "states": states, "varies": varied}
+        facts |= {"second_stage": second} if study.spec.select else {}
+        time = study.estimate() if estimated else None
+        print_json({**facts, **({"training_seconds": time.seconds} if time else {})})
         return
-    console.print(f"{study.spec.name}: {len(planned):,} runs", highlight=False)
-    for data, count in by_data(planned):
-        console.print(f"  {data}: {count:,}", highlight=False)
-    different = len({run.name for run in planned})
-    if different < len(planned):
-        console.print(f"{different:,} of them are different; the others learn the same and are trained once.")
-    if names := varying(planned):
-        console.print(f"varies: {', '.join(names)}", soft_wrap=True)
+    stage = " in the first stage" if study.spec.select else ""
+    console.print(f"{study.spec.name}: {runs:,} {'run' if runs == 1 else 'runs'}{stage}", highlight=False)
+    for name, count in data.items():
+        console.print(f"  {name}: {count:,}", highlight=False)
+    if different < runs:
+        console.print(
+            f"Some learn exactly the same and are trained once: {different:,} are different.", highlight=False
+        )
+    if varied:
+        console.print(f"varies: {', '.join(varied)}", soft_wrap=True)
+    if rule := study.spec.select:
+        more = f"{second:,} {'run' if second == 1 else 'runs'} in the second stage"
+        chosen = f"fresh seeds of the settings with the best {rule.over_seeds} of {rule.by} per {', '.join(rule.per)}"
+        console.print(f"then {more}: {chosen}", soft_wrap=True, highlight=False)
     _print_states(states)
+    if estimated:
+        _print_estimate(study, workers)
 
 
 @study_app.command("run")
 def run_study(
     spec: SpecPath,
     store: Store = None,
+    engine: Engine = "local",
     workers: Workers = None,
+    address: Address = None,
+    cpus: Cpus = 1.0,
+    gpus: Gpus = 0.0,
+    device: Device = None,
     part: Part = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Train and score all runs of a study that are not done yet. Running it again continues it."""
-    _carry_out(_open(spec, store), workers, part, retry=False)
+    where: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "cpus": cpus, "gpus": gpus}
+    where |= {"device": device} if device else {}
+    carry_out(_open(spec, store), part, retry=False, where=where)
 
 
 @study_app.command("retry")
-def retry_study(spec: SpecPath, store: Store = None, workers: Workers = None, part: Part = None) -> None:
+def retry_study(
+    spec: SpecPath,
+    store: Store = None,
+    engine: Engine = "local",
+    workers: Workers = None,
+    address: Address = None,
+    cpus: Cpus = 1.0,
+    gpus: Gpus = 0.0,
+    device: Device = None,
+    part: Part = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
     """Try the failed runs of a study again, and finish the others."""
-    _carry_out(_open(spec, store), workers, part, retry=True)
+    where: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "cpus": cpus, "gpus": gpus}
+    where |= {"device": device} if device else {}
+    carry_out(_open(spec, store), part, retry=True, where=where)
 
 
 @study_app.command("status")
 def show_status(spec: SpecPath, store: Store = None, as_json: Json = False) -> None:
     """Print how many runs of a study are in each state, and the errors of those that failed."""
-    study = _open(spec, store)
-    states = study.status()
+
+    def read() -> tuple[dict[str, int], list[Row], list[str]]:
+        study = _open(spec, store)
+        return study.status(), study.rows(), study.stored.damaged()
+
+    states, rows, aside = without_torch(read, own=_uses_own_code(spec))
     if as_json:
         print_json(states)
         return
     _print_states(states)
-    for row in (study._row(planned) for planned in study.all_planned()):
+    for row in rows:
         if row.error:
             console.print(f"{row.run}  {row.state}  {row.error}", soft_wrap=True, highlight=False)
+    if aside:
+        console.print(f"set aside as damaged: {', '.join(aside)}", soft_wrap=True, highlight=False)
 
 
 @study_app.command("table")
@@ -90,11 +155,21 @@ def write_table(
     spec: SpecPath,
     out: Annotated[Path, typer.Option(help="A .csv, .parquet or .json file.")],
     store: Store = None,
+    udr: Annotated[
+        bool, typer.Option("--udr", help="Add UDR, the agreement of each run with its other seeds.")
+    ] = False,
 ) -> None:
     """Write the table of a study, one row per run."""
     if out.suffix not in (".csv", ".parquet", ".json"):
         raise InputError(f"--out must end in .csv, .parquet or .json, got {out.name!r}.")
-    frame = _open(spec, store).table()
+    if udr:
+        from unweave.study.udr import udr_of
+
+        study = _open(spec, store)
+        frame = study.table()
+        frame["udr"] = frame["run"].map(udr_of(study))
+    else:
+        frame = without_torch(lambda: _open(spec, store).table(), own=_uses_own_code(spec))
     try:
         if out.suffix == ".csv":
             frame.to_csv(out, index=False)
@@ -107,39 +182,51 @@ def write_table(
     console.print(f"wrote {out}: {len(frame):,} rows, {len(frame.columns)} columns", soft_wrap=True)
 
 
+def _uses_own_code(spec: Path) -> bool:
+    """Return whether a specification names parts as module:name, whose modules may do anything when imported."""
+    try:
+        return re.search(r"""["'][\w.]+:\w""", spec.read_text(encoding="utf-8")) is not None
+    except (OSError, UnicodeDecodeError):  # which is reported when it is read
+        return False
+
+
 def _open(spec: Path, store: str | None) -> Study:
     from unweave.study import Study
 
     return Study(spec, store=store)
 
 
-def _carry_out(study: Study, workers: int | None, part: str | None, *, retry: bool) -> None:
-    with _shown(len(study.planned)) as (report, watch):
-        states = study.run(workers=workers, part=_part(part), retry=retry, report=report, watch=watch)
+def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, Any]) -> None:
+    """Run a study while showing its progress, and exit with status 1 if runs failed."""
+    from unweave.cli.live import shown
+
+    with shown(study) as (report, watch):
+        states = study.run(part=_part(part), retry=retry, report=report, watch=watch, **where)
+    for run, reason in study.set_aside.items():
+        console.print(f"{run}  set aside and trained again  {reason}", soft_wrap=True, highlight=False)
     _print_states(states)
     if states.get("failed"):
         console.print("unweave study status SPEC shows the errors; unweave study retry SPEC tries them again.")
         raise typer.Exit(1)
 
 
-@contextmanager
-def _shown(total: int) -> Iterator[tuple[Any, Any]]:
-    """Show one live line: done, running, failed, rate and time left."""
-    from unweave.progress import progress
+def _print_estimate(study: Study, workers: int | None) -> None:
+    from unweave.study.local import default_workers
 
-    counts = {"finished": 0, "failed": 0}
-    began = time.monotonic()
-    with progress("study", total, unit="runs") as advance:
+    time = study.estimate()
+    if time is None:
+        console.print("time: not known, because no run could be measured.")
+    elif time.runs:
+        workers = workers or default_workers()
+        console.print(_in_words(time, workers), soft_wrap=True, highlight=False)
 
-        def report(said: Report) -> None:
-            counts[said.outcome] += 1
-            rate = 60 * sum(counts.values()) / (time.monotonic() - began)
-            advance(1, f"{counts['failed']} failed  {rate:.1f} per minute")
 
-        def watch(remaining: int, names: list[str]) -> None:
-            advance(0, f"{len(names)} running  {counts['failed']} failed  {remaining} left")
+def _in_words(time: Estimate, workers: int) -> str:
+    from unweave.progress import duration
 
-        yield report, watch
+    share = "" if time.measured == time.kinds else f", from {time.measured} of {time.kinds} kinds of runs"
+    many = f"{workers} workers" if workers > 1 else "1 worker"
+    return f"time: about {duration(time.seconds / workers)} of training with {many}{share}; scoring is not included"
 
 
 def _part(part: str | None) -> tuple[int, int] | None:

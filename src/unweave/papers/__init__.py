@@ -1,8 +1,9 @@
 """The findings of the four papers, each tested by one command and written down from stored results."""
 
 from unweave.papers.catalogue import FINDINGS
-from unweave.papers.finding import SCALES, Answer, Claim, Finding, Part, Scale
+from unweave.papers.finding import SCALES, Answer, Claim, Finding, Part
 from unweave.papers.page import page
+from unweave.papers.report import write_report
 from unweave.papers.running import find, read_table, run_paper, study_of
 
 __all__ = [
@@ -12,10 +13,10 @@ __all__ = [
     "Claim",
     "Finding",
     "Part",
-    "Scale",
     "find",
     "page",
     "read_table",
     "run_paper",
     "study_of",
+    "write_report",
 ]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas
 
     from unweave.study import Study
 
-Scale = Literal["lite", "paper"]
-SCALES: tuple[Scale, ...] = ("lite", "paper")
+SCALES = ("lite", "paper")
 
 
 @dataclass(frozen=True)
@@ -60,5 +59,5 @@ class Finding:
     sentence: str
     answer: Callable[[pandas.DataFrame], Answer]
     table: Callable[[Study | None], pandas.DataFrame]
-    specs: dict[Scale, str] = field(default_factory=dict)  # file names in papers/, empty if nothing is trained
+    specs: Mapping[str, str] = field(default_factory=dict)  # file names in papers/, empty if nothing is trained
     discussion: str = ""  # agreement, disagreement and explanations, without numbers

@@ -21,7 +21,7 @@ def _lines(finding: Finding, answer: Answer, table: pandas.DataFrame) -> Iterato
     yield f"# {finding.name}\n"
     yield f"*{finding.paper}.* {finding.sentence}\n"
     yield f"```\nunweave paper run {finding.name}\n```\n"
-    yield f"{_effort(table)}\n"
+    yield f"{effort(table)}\n"
     yield "## What agrees and what does not\n"
     yield "| claim | at this scale | numbers |\n|---|---|---|"
     for claim in answer.claims:
@@ -40,7 +40,7 @@ def _lines(finding: Finding, answer: Answer, table: pandas.DataFrame) -> Iterato
         yield f"{markdown_table(part.measured)}\n"
 
 
-def _effort(table: pandas.DataFrame) -> str:
+def effort(table: pandas.DataFrame) -> str:
     """Return how many runs there were, with how many seeds, and how long they took."""
     if "seconds" not in table:
         return "Nothing is trained."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError, Unavailable, extra, unknown
 from unweave.papers.catalogue import FINDINGS
-from unweave.papers.finding import SCALES, Finding, Scale
+from unweave.papers.finding import SCALES, Finding
 from unweave.papers.specs import spec_path, table_path
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def find(name: str) -> Finding:
     return FINDINGS[name]
 
 
-def study_of(name: str, scale: Scale, store: str | Path | None = None) -> Study | None:
+def study_of(name: str, scale: str, store: str | Path | None = None) -> Study | None:
     """Return the study of a finding at a scale, None if nothing needs to be trained."""
     from unweave.study import Study
 
@@ -37,7 +37,7 @@ def study_of(name: str, scale: Scale, store: str | Path | None = None) -> Study 
     return Study(spec_path(finding.specs[scale]), store=store)
 
 
-def run_paper(name: str, scale: Scale = "lite", *, store: str | Path | None = None, **running: Any) -> pandas.DataFrame:
+def run_paper(name: str, scale: str = "lite", *, store: str | Path | None = None, **running: Any) -> pandas.DataFrame:
     """Train and score what is missing, and return the table of a finding. ``running`` is passed to Study.run."""
     study = study_of(name, scale, store)
     if study is not None:

@@ -1,0 +1,108 @@
+"""Hooks of the docs site: pages that are made from the code and from other folders of the project."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from unweave.recipes import RECIPES, compose
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = (
+    "unweave",
+    "unweave.data",
+    "unweave.metrics",
+    "unweave.recipes",
+    "unweave.training",
+    "unweave.study",
+    "unweave.study.analyses",
+    "unweave.figures",
+    "unweave.reports",
+    "unweave.papers",
+)
+FACTORS = 5  # of the data set for which a method's page shows the number of latents
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Add the generated pages to the navigation."""
+    nav: list[Any] = config["nav"]
+    nav.append({"Methods": [{name: f"methods/{name}.md"} for name in RECIPES]})
+    papers = sorted(path.stem for path in (ROOT / "docs" / "papers").glob("*.md"))
+    if papers:
+        nav.append({"Papers": [{name: f"papers/{name}.md"} for name in papers]})
+    nav.append({"Benchmarks": [{path.stem: f"benchmarks/{path.name}"} for path in _benchmarks()]})
+    nav.append({"Reference": [{name: f"reference/{name}.md"} for name in REFERENCE]})
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the benchmarks, a page for each method, and the reference."""
+    for name in RECIPES:
+        files.append(File.generated(config, f"methods/{name}.md", content=method_page(name)))
+    for path in [*_benchmarks(), *(ROOT / "benchmarks").glob("*.png")]:
+        files.append(File.generated(config, f"benchmarks/{path.name}", abs_src_path=str(path)))
+    for name in REFERENCE:
+        files.append(File.generated(config, f"reference/{name}.md", content=f"# {name}\n\n::: {name}\n"))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **rest: Any) -> str:
+    """Point links to other folders of the project to where the site has them."""
+    markdown = markdown.replace("](../benchmarks/", "](benchmarks/")
+    return markdown.replace("](../docs/", "](../") if page.file.src_uri.startswith("benchmarks/") else markdown
+
+
+def method_page(name: str) -> str:
+    """Return the page of a method: idea, formula, settings, differences, command and numbers."""
+    function = RECIPES[name]
+    recipe = compose(name, {}, factors=FACTORS)
+    title, _, more = (inspect.getdoc(function) or "").partition("\n\n")
+    lines = [f"# {name}", "", title.replace("\n", " "), "", more, "", "## Loss", ""]
+    lines += ["| weight | term | formula |", "|---|---|---|"]
+    for weighted in recipe.terms:
+        formula = getattr(type(weighted.term), "formula", "")
+        lines.append(f"| {weighted.weight:g} | {weighted.name} | {_cell(formula)} |")
+    lines += ["", "## Settings", "", "| setting | default |", "|---|---|"]
+    for parameter in inspect.signature(function).parameters.values():
+        lines.append(f"| {parameter.name} | {_cell(parameter.default)} |")
+    lines += [
+        "",
+        f"Latent `{_named(recipe.latent)}`, net `{recipe.net.name}`, optimiser {recipe.optimiser.name} with a",
+    ]
+    lines += [f"learning rate of {recipe.optimiser.lr:g}, {recipe.steps:,} steps of {recipe.batch}.", ""]
+    lines += [
+        "[Where Unweave differs from the papers](../training.md#where-this-differs-from-the-papers-and-their-code)"
+    ]
+    lines += ["lists every departure with the setting that undoes it.", "", "## Command", "", "```sh"]
+    lines += [f"unweave train {name} dsprites", "```", ""]
+    if row := _numbers(name):
+        lines += ["## Numbers", "", "One seed of the [comparison of all recipes](../benchmarks/recipes.md):", "", *row]
+    return "\n".join(lines) + "\n"
+
+
+def _benchmarks() -> list[Path]:
+    return sorted((ROOT / "benchmarks").glob("*.md"))
+
+
+def _numbers(name: str) -> list[str]:
+    """Return the rows of the page of benchmarks that belong to a recipe, with their header."""
+    rows = [
+        line
+        for line in (ROOT / "benchmarks" / "recipes.md").read_text(encoding="utf-8").splitlines()
+        if line[:1] == "|"
+    ]
+    found = [line for line in rows if re.match(rf"\| {name} \|", line)]
+    return [*rows[:2], *found] if found else []
+
+
+def _named(latent: Any) -> str:
+    return type(latent).__name__.lower()
+
+
+def _cell(value: Any) -> str:
+    return str(value).replace("|", "\\|")

@@ -1,0 +1,34 @@
+"""``unweave export``: encoder and decoder of a run for programs that do not use PyTorch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unweave.cli.options import RunName, Store, check_writable, console, parse_folder
+from unweave.errors import InputError
+from unweave.training.store import existing_store, find_run
+
+
+def export(
+    run: RunName,
+    onnx: Annotated[bool, typer.Option("--onnx", help="Write encoder.onnx and decoder.onnx.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder to write to.", parser=parse_folder, metavar="FOLDER", show_default="RECIPE-RUN"),
+    ] = None,
+    store: Store = None,
+) -> None:
+    """Write encoder and decoder of a run as ONNX files, checked against PyTorch."""
+    if not onnx:
+        raise InputError("export: name a format: unweave export RUN --onnx.")
+    from unweave.exporting import export_onnx
+    from unweave.training import open_run
+
+    opened = open_run(find_run(run, existing_store(store)))
+    folder = out or Path(f"{opened.configuration.recipe}-{opened.name[:8]}")
+    check_writable("--out", folder)
+    for file in export_onnx(opened, folder):
+        console.print(f"wrote {file.path}; largest difference from PyTorch {file.difference:.1e}", soft_wrap=True)

@@ -1,0 +1,263 @@
+"""``unweave figure``: draw a figure of runs, of data sets or of a table, and list all figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from unweave.cli.listings import listing
+from unweave.cli.options import Json, Quiet, Seed, Store, Verbose, console, parse, print_json
+from unweave.errors import InputError, Unavailable, extra, unknown
+
+if TYPE_CHECKING:
+    import pandas
+
+    from unweave.data import FactorData
+    from unweave.figures import Figure
+    from unweave.training import Run
+
+PICTURES, MOVING, NUMBERS = (".png", ".svg", ".pdf"), (".gif", ".mp4"), (".csv",)
+TABLES = (".csv", ".parquet", ".json")
+
+
+def figure(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of a figure, or: list.")],
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="RUN…", help="Runs: names, first digits, labels, or paths of folders."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="File to write: .png, .svg or .pdf; .gif or .mp4 of traversals; .csv for the numbers.",
+            show_default="NAME.png",
+        ),
+    ] = None,
+    study: Annotated[Path | None, typer.Option(help="Instead of runs: the TOML file of a study.")] = None,
+    table: Annotated[
+        Path | None, typer.Option(help="Instead of runs: a .csv, .parquet or .json file with one row per run.")
+    ] = None,
+    data: Annotated[
+        list[str] | None,
+        typer.Option(help="A data set, as in xysquares or xysquares,spacing=2; can be repeated."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the figure, as in steps=7; can be repeated.")
+    ] = None,
+    seed: Seed = 0,
+    store: Store = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Draw a figure of runs, of data sets or of a table of runs; `unweave figure list` lists all figures.
+
+    With runs, --data names the data set to draw instead of the one that they were trained on. With --json, print the
+    numbers of the figure, and write a file only if --out is given.
+    """
+    rows = {row["name"]: row for row in listing("figures")}
+    if name == "list":
+        _print_list(list(rows.values()), as_json)
+        return
+    if name not in rows:
+        raise unknown("figure", name, rows)
+    path = _checked_path(out or Path(f"{name}.png"), rows[name])
+    _check_source(rows[name], runs, study, table, data)
+
+    from unweave.figures import figure_named
+    from unweave.figures.figure import records_of
+
+    entry = figure_named(name)
+    given = parse(settings)
+    if path.suffix.lower() in MOVING:
+        given = {**entry.moving, **given}
+    given = entry.check_settings(given)
+    result = _result(entry, given, seed, runs=runs or (), study=study, table=table, data=data or (), store=store)
+    if as_json:
+        print_json(records_of(entry, result))
+    if out is not None or not as_json:
+        _write(entry, result, path)
+    if not as_json:
+        console.print(f"wrote {path}", soft_wrap=True)
+
+
+def figure_rows() -> list[dict[str, Any]]:
+    """Return one row per figure, from the catalogue; stored by :mod:`unweave.cli.listings`."""
+    from unweave.figures import FIGURES
+    from unweave.figures.figure import NEEDS, SOURCES
+
+    return [
+        {
+            "name": entry.name,
+            "summary": entry.about,
+            "source": entry.source,
+            "from": SOURCES[entry.source],
+            "needs": [NEEDS[need] for need in entry.needs],
+            "paper": entry.paper,
+            "moves": entry.frames is not None,
+            "settings": {
+                key: {"default": value.default, "type": str(value.annotation).replace("typing.", "")}
+                for key, value in entry.settings.items()
+            },
+        }
+        for entry in FIGURES.values()
+    ]
+
+
+def _print_list(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        print_json(rows)
+        return
+    table = Table("name", "shows", "made from", "settings", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(row["name"], row["summary"], row["from"], ", ".join(row["settings"]))
+    console.print(table)
+    console.print("\nunweave figure NAME RUN… --out FILE --set SETTING=VALUE")
+
+
+def _checked_path(path: Path, row: dict[str, Any]) -> Path:
+    """Return the file to write, with the suffix .png if it has none; refuse one that cannot be written."""
+    if not path.name or path.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder; give the name of a file.")
+    path = path if path.suffix else path.with_name(f"{path.name}.png")
+    suffix = path.suffix.lower()
+    allowed = (*PICTURES, *(MOVING if row["moves"] else ()), *NUMBERS)
+    if suffix not in allowed:
+        why = f"{row['name']} does not move, so it cannot be {suffix}; " if suffix in MOVING else ""
+        raise InputError(f"cannot write {path}: {why}expected a name that ends in {', '.join(allowed)}.")
+    if not path.parent.exists():
+        raise InputError(f"cannot write {path}: the folder {path.parent} does not exist.")
+    return path
+
+
+def _check_source(
+    row: dict[str, Any], runs: list[str] | None, study: Path | None, table: Path | None, data: list[str] | None
+) -> None:
+    """Refuse a combination of runs, study, table and data that the figure cannot be made from."""
+    name, source = row["name"], row["source"]
+    if sum((bool(runs), study is not None, table is not None)) > 1:
+        raise InputError("give runs, or --study, or --table: one of them.")
+    if source == "table":
+        if data:
+            raise InputError(f"{name} is made from a table of runs; it takes no --data.")
+        if not (runs or study or table):
+            raise InputError(f"{name} needs several runs, --study SPEC or --table FILE.")
+        return
+    if study is not None or table is not None:
+        raise InputError(f"{name} shows {row['from']}; it takes no --study and no --table.")
+    if source == "data":
+        if bool(runs) == bool(data):
+            raise InputError(f"{name} needs runs, whose data it shows, or --data NAME: one of the two.")
+        return
+    if not runs:
+        raise InputError(f"{name} needs {row['from']}: unweave figure {name} RUN")
+    if source == "run" and len(runs) > 1:
+        raise InputError(f"{name} shows one run at a time, got {len(runs)}.")
+    if data and len(data) > 1:
+        raise InputError(f"{name}: give --data once; all runs are then shown on it.")
+
+
+def _result(
+    entry: Figure,
+    settings: dict[str, Any],
+    seed: int,
+    *,
+    runs: Sequence[str],
+    study: Path | None,
+    table: Path | None,
+    data: Sequence[str],
+    store: str | None,
+) -> Any:
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    if table is not None:
+        return entry.make(_read_table(table), **settings)
+    if study is not None:
+        return entry.make(_table_of_study(entry, study, store), **settings)
+    sets = [_load(word) for word in data]
+    if entry.source == "data" and sets:
+        for own in sets:
+            if not (own.has_factors and own.can_intervene and own.space.has_positions):
+                raise InputError(f"{entry.name} needs data with an image of every combination of factors.")
+        return entry.make(sets, generator, **settings)
+    opened = _open(runs, store)
+    if entry.source == "table":
+        return entry.make(entry.rows(opened), **settings)
+    return entry.of_runs(opened, sets * len(opened) if sets else _data_of(opened), generator, **settings)
+
+
+def _open(names: Sequence[str], store: str | None) -> list[Run]:
+    from unweave.training import open_run
+    from unweave.training.store import existing_store, find_run
+
+    folders = list(dict.fromkeys(find_run(name, existing_store(store)) for name in names))
+    return [open_run(folder) for folder in folders]
+
+
+def _data_of(runs: Sequence[Run]) -> list[FactorData]:
+    """Open the data of each run; the same data is opened once."""
+    opened: dict[str, FactorData] = {}
+    for run in runs:
+        place = run.configuration.data.model_dump_json()
+        if place not in opened:
+            opened[place] = run.data()
+    return [opened[run.configuration.data.model_dump_json()] for run in runs]
+
+
+def _load(word: str) -> FactorData:
+    """Load a data set given as NAME or NAME,KEY=VALUE,…."""
+    from unweave.data import load
+
+    name, *options = word.split(",")
+    return load(name, **parse(options, "--data"))
+
+
+def _table_of_study(entry: Figure, spec: Path, store: str | None) -> pandas.DataFrame:
+    from unweave.figures.run_tables import table_of_runs
+    from unweave.study import Study
+
+    opened = Study(spec, store=store)
+    if entry.rows is not table_of_runs:
+        return entry.rows(opened.runs())
+    frame = opened.table()
+    finished = frame[frame["state"] == "finished"]
+    if not len(finished):
+        raise InputError(f"no run of {spec} is finished: unweave study run {spec}")
+    return finished
+
+
+def _read_table(path: Path) -> pandas.DataFrame:
+    pandas = extra("pandas", "study")
+    if path.suffix not in TABLES:
+        raise InputError(f"--table takes a file that ends in {', '.join(TABLES)}, got {path.name!r}.")
+    read = {".csv": pandas.read_csv, ".parquet": pandas.read_parquet, ".json": pandas.read_json}[path.suffix]
+    try:
+        return read(path)
+    except OSError as error:
+        raise Unavailable(f"cannot read {path}: {error.strerror or error}.") from error
+    except ValueError as error:
+        raise InputError(f"cannot read {path} as a table: {str(error).splitlines()[0]}") from error
+
+
+def _write(entry: Figure, result: Any, path: Path) -> None:
+    from unweave.figures import save_figure
+    from unweave.figures.animation import write_animation
+    from unweave.figures.figure import records_of
+
+    suffix = path.suffix.lower()
+    if suffix in MOVING:
+        assert entry.frames is not None
+        write_animation(entry.frames(result), path)
+    elif suffix in NUMBERS:
+        pandas = extra("pandas", "study")
+        try:
+            pandas.DataFrame(records_of(entry, result)).to_csv(path, index=False)
+        except OSError as error:
+            raise InputError(f"cannot write {path}: {error.strerror or error}.") from error
+    else:
+        save_figure(entry.draw(result), path)

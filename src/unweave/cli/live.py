@@ -1,0 +1,167 @@
+"""What ``unweave study run`` shows: one live table in a terminal, lines of text elsewhere."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from unweave.progress import SECONDS, duration, level
+
+if TYPE_CHECKING:
+    from unweave.study import Study
+    from unweave.study.planning import Planned
+    from unweave.study.worker import Report
+
+SHOWN = 12  # runs under way
+COLUMNS = 5  # of settings that vary
+TAIL = 4096  # bytes of a log, enough for its last line
+Watch = Callable[[Collection[str], Sequence[str]], None]
+
+
+@contextmanager
+def shown(study: Study) -> Iterator[tuple[Callable[[Report], None], Watch]]:
+    """Show how a study proceeds; yields the functions that :meth:`Study.run` calls."""
+    console = Console(stderr=True)
+    board = Board(study)
+    if level() == "quiet":
+        yield board.report, board.watch
+    elif console.is_terminal:
+        with Live(console=console, get_renderable=board.table, refresh_per_second=2, transient=True) as live:
+
+            def report(said: Report) -> None:
+                board.report(said)
+                if said.outcome == "failed":
+                    live.console.print(board.failure(said), markup=False, highlight=False)
+
+            yield report, board.watch
+    else:
+        yield _lines(board, console)
+
+
+def _lines(board: Board, console: Console) -> tuple[Callable[[Report], None], Watch]:
+    """Return functions that print a line from time to time, and every failure at once."""
+    printed = time.monotonic()
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def report(said: Report) -> None:
+        board.report(said)
+        if said.outcome == "failed":
+            say(board.failure(said))
+
+    def watch(left: Collection[str], running: Sequence[str]) -> None:
+        nonlocal printed
+        board.watch(left, running)
+        if time.monotonic() - printed >= SECONDS[level()]:
+            printed = time.monotonic()
+            say(board.line())
+
+    return report, watch
+
+
+class Board:
+    """The numbers that are shown: runs that are done, under way and failed, their rate, and the time that is left."""
+
+    def __init__(self, study: Study) -> None:
+        from unweave.study.estimating import Pace
+        from unweave.study.planning import varying
+
+        self._study = study
+        self._planned: dict[str, Planned] = {}
+        self._columns = [key for key in varying(study.planned) if key != "strength"][:COLUMNS]
+        self._began = time.monotonic()
+        self._before = self._finished = self._failed = 0  # runs: done earlier, and ended since
+        self._left: Collection[str] = ()  # runs that are not done, those under way included
+        self._since: dict[str, float] = {}  # when each run under way was first seen
+        self._pace = Pace()
+
+    def report(self, said: Report) -> None:
+        """Count a run that ended."""
+        self._finished += said.outcome == "finished"
+        self._failed += said.outcome == "failed"
+        self._since.pop(said.run, None)
+        self._pace.end(said.run, said.seconds if said.outcome == "finished" else 0.0)
+
+    def watch(self, left: Collection[str], running: Sequence[str]) -> None:
+        """Note which runs are left, and which of them are under way."""
+        if not self._planned or any(name not in self._planned for name in running):  # the first or the second stage
+            self._planned = {run.name: run for run in self._study.all_planned()}
+            self._before = len(self._planned) - len(left) - self._finished - self._failed
+            self._pace.expect({name: self._planned[name].configuration for name in left if name in self._planned})
+        now = time.monotonic()
+        self._left, self._since = left, {name: self._since.get(name, now) for name in running}
+
+    def line(self) -> str:
+        """Return the numbers as one line of text."""
+        counts = f"{self._done():,} of {len(self._planned):,} done, {len(self._since)} running, {self._failed} failed"
+        return f"{self._study.spec.name}: {counts}, {self._rate():.1f} runs/min, time left: {self._time_left()}"
+
+    def failure(self, said: Report) -> str:
+        """Return what is printed of a run that failed."""
+        settings = self._settings(said.run)
+        known = ", ".join(f"{key}={settings[key]}" for key in self._columns if key in settings)
+        return f"failed: {said.run}{f' ({known})' if known else ''}: {said.error}"
+
+    def table(self) -> Group:
+        """Return the numbers and the runs under way as tables."""
+        numbers = Table("study", "done", "running", "failed", "rate", "time left", box=None, pad_edge=False)
+        numbers.add_row(
+            self._study.spec.name,
+            f"{self._done():,} of {len(self._planned):,}",
+            f"{len(self._since):,}",
+            Text(f"{self._failed:,}", style="bold red" if self._failed else ""),
+            f"{self._rate():.1f} runs/min",
+            self._time_left(),
+        )
+        runs = Table("run", *self._columns, "step", "time", box=None, pad_edge=False, header_style="dim")
+        for name, since in list(self._since.items())[:SHOWN]:
+            settings = self._settings(name)
+            values = [_brief(settings.get(key)) for key in self._columns]
+            runs.add_row(name, *values, self._step(name), duration(time.monotonic() - since))
+        more = len(self._since) - SHOWN
+        rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
+        return Group(numbers, Text(), runs, *rest) if self._since else Group(numbers)
+
+    def _settings(self, name: str) -> dict[str, Any]:
+        return self._planned[name].settings if name in self._planned else {}
+
+    def _step(self, name: str) -> str:
+        steps = self._planned[name].configuration.steps if name in self._planned else 0
+        at = last_step(self._study.stored.training / name)
+        return "starting" if not at else "scoring" if at == steps else f"{at:,} of {steps:,}"
+
+    def _done(self) -> int:
+        return self._before + self._finished
+
+    def _rate(self) -> float:
+        return 60 * (self._finished + self._failed) / max(time.monotonic() - self._began, 1e-9)
+
+    def _time_left(self) -> str:
+        now = time.monotonic()
+        seconds = self._pace.left({name: now - since for name, since in self._since.items()})
+        return "not known yet" if seconds is None else duration(seconds / max(1, len(self._since)))
+
+
+def last_step(folder: Path) -> int:
+    """Return the last step in the log of a run, 0 if there is none; reads the end of the file only."""
+    try:
+        with (folder / "log.jsonl").open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+            lines = [line for line in file.read().split(b"\n") if b'"step": ' in line]
+        return int(lines[-1].split(b'"step": ')[1].split(b",")[0]) if lines else 0
+    except (OSError, ValueError):
+        return 0
+
+
+def _brief(value: object) -> str:
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

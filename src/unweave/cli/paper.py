@@ -1,0 +1,86 @@
+"""``unweave paper``: list and run the findings of the papers, and write their pages."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from unweave.cli.options import Json, Quiet, Store, Verbose, console, print_json
+from unweave.cli.study import Address, Cpus, Engine, Gpus, Workers, carry_out
+
+paper_app = typer.Typer(
+    help="Papers: test the findings of the papers, each with one command.", no_args_is_help=True, rich_markup_mode=None
+)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A finding; unweave paper list shows them.")]
+Scale = Annotated[str, typer.Option(help="lite, for two cores, or paper, the published protocol.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the report and the table.", show_default="paper-NAME")]
+
+
+@paper_app.command("list")
+def list_papers(as_json: Json = False) -> None:
+    """List the findings, with the paper and the scales of each."""
+    from unweave.papers import FINDINGS
+
+    if as_json:
+        print_json(
+            [
+                {"name": each.name, "paper": each.paper, "finding": each.sentence, "scales": list(each.specs)}
+                for each in FINDINGS.values()
+            ]
+        )
+        return
+    table = Table("name", "paper", "finding", "scales", box=None, pad_edge=False)
+    for each in FINDINGS.values():
+        table.add_row(each.name, each.paper, each.sentence, ", ".join(each.specs) or "exact")
+    console.print(table)
+
+
+@paper_app.command("run")
+def run_paper(
+    name: Name,
+    scale: Scale = "lite",
+    store: Store = None,
+    engine: Engine = "local",
+    workers: Workers = None,
+    address: Address = None,
+    cpus: Cpus = 1.0,
+    gpus: Gpus = 0.0,
+    out: Out = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Train and score what a finding needs, and write its report and its table. Running it again continues it."""
+    from unweave.papers import find, study_of, write_report
+    from unweave.training.writing import write_text
+
+    finding = find(name)
+    study = study_of(name, scale, store)
+    if study is not None:
+        where: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "cpus": cpus, "gpus": gpus}
+        carry_out(study, None, retry=False, where=where)
+    table = finding.table(study)
+    folder = out or Path(f"paper-{name}")
+    command = f"unweave paper run {shlex.quote(name)} --scale {scale}"
+    report = write_report(finding, table, folder / f"{name}.html", command=command)
+    write_text(folder / f"{name}.csv", table.to_csv(index=False))
+    for claim in finding.answer(table).claims:
+        console.print(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}", soft_wrap=True, highlight=False)
+    console.print(f"wrote {report} and {folder / f'{name}.csv'}", soft_wrap=True, highlight=False)
+
+
+@paper_app.command("pages")
+def write_pages(folder: Annotated[Path, typer.Argument(help="Folder for the pages, in Markdown.")]) -> None:
+    """Write a page for each finding whose results come with Unweave."""
+    from unweave.papers import FINDINGS, page, read_table
+    from unweave.papers.specs import table_path
+    from unweave.training.writing import write_text
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, finding in FINDINGS.items():
+        if table_path(name).is_file():
+            write_text(folder / f"{name}.md", page(finding, read_table(name)))
+            console.print(f"wrote {folder / f'{name}.md'}", soft_wrap=True, highlight=False)

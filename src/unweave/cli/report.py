@@ -1,0 +1,58 @@
+"""``unweave report``: a run, or several beside one another, as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unweave.cli.options import Quiet, Store, Verbose, console, parse
+from unweave.cli.study_report import check_page
+
+
+def report(
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN…", help="Runs: names, first digits, labels, or paths of folders.")
+    ],
+    out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
+    data: Annotated[
+        str | None,
+        typer.Option(help="The data set for figures, a name or a path.", show_default="the one they were trained on"),
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="An option of --data, as in data.size=32; can be repeated.")
+    ] = None,
+    scored: Annotated[
+        bool, typer.Option("--score", help="First score the runs with every metric that applies.")
+    ] = False,
+    store: Store = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Write one self-contained HTML file about a run, or a comparison of several.
+
+    It shows what was trained on what, the stored scores with their meaning and where each lies among comparable runs
+    of the store, every figure that applies, the configuration, and the command that trains the run again.
+    """
+    check_page(out)
+    from unweave.data import load
+    from unweave.figures.catalogue import FIGURES
+    from unweave.progress import progress
+    from unweave.reports.runs import report as write_report
+    from unweave.training.store import existing_store, find_run
+
+    folders = [find_run(name, existing_store(store)) for name in runs]
+    options = {key.removeprefix("data."): value for key, value in parse(settings).items()}
+    images = None if data is None else load(data, **options)
+    total = sum(figure.source in ("run", "runs") for figure in FIGURES.values())
+    with progress("report", total, unit="figures") as advance:
+        seen = 0
+
+        def watch(title: str) -> None:
+            nonlocal seen
+            advance(min(seen, 1), title)
+            seen += 1
+
+        write_report(folders, out, data=images, scored=scored, watch=watch)
+    console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import run
+from tests.training.small import trained
+
+
+def test_export_writes_both_halves_and_says_how_well_they_agree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = trained(tmp_path / "runs", "pca")
+    assert run(monkeypatch, "export", made.name[:6], "--onnx") == 0
+    folder = tmp_path / f"pca-{made.name[:8]}"
+    assert {path.name for path in folder.iterdir()} == {"encoder.onnx", "decoder.onnx"}
+    shown = capsys.readouterr().out
+    assert shown.count("largest difference from PyTorch") == 2
+    assert run(monkeypatch, "export", made.name, "--onnx", "--out", "here") == 0
+    assert (tmp_path / "here" / "decoder.onnx").exists()
+
+
+def test_wrong_words_are_sentences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = trained(tmp_path / "runs", "pca")
+    assert run(monkeypatch, "export", made.name) == 2
+    assert "unweave export RUN --onnx" in capsys.readouterr().err
+    (tmp_path / "file").touch()
+    assert run(monkeypatch, "export", made.name, "--onnx", "--out", "file") == 2
+    assert "is a file" in capsys.readouterr().err
+    assert run(monkeypatch, "export", "nothing", "--onnx") != 0

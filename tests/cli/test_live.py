@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tests.study.tiny import SPEC
+from unweave.cli.live import SHOWN, Board, last_step, shown
+from unweave.progress import set_level
+from unweave.study import Study
+from unweave.study.worker import Report
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    return Study(SPEC.replace("steps = 3", "steps = 300"), store=tmp_path)
+
+
+def _drawn(board: Board) -> list[str]:
+    console = Console(file=io.StringIO(), width=120)
+    console.print(board.table())
+    return [" ".join(line.split()) for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+
+
+def test_the_table_counts_runs_and_shows_those_under_way(study: Study) -> None:
+    names = [planned.name for planned in study.planned]
+    board = Board(study)
+    log = study.store / names[1] / "log.jsonl"
+    log.parent.mkdir()
+    log.write_text("".join(json.dumps({"step": step, "loss": 0.1}) + "\n" for step in (100, 200)))
+    board.watch(set(names[1:]), [names[1], names[2]])  # one was done before
+    numbers, blank, head, first, second = _drawn(board)[1:]
+    assert numbers == "tiny 1 of 6 2 0 0.0 runs/min not known yet"
+    assert (blank, head) == ("", "run recipe beta seed step time")
+    assert first == f"{names[1]} beta_vae 1 1 200 of 300 0 s"
+    assert second == f"{names[2]} beta_vae 4 0 starting 0 s"
+    board.report(Report(names[1], "finished", 120.0))
+    board.report(Report(names[2], "failed", 1.0, "it broke"))
+    assert _drawn(board)[1].startswith("tiny 2 of 6 0 1 ")
+    board.watch(set(names[3:]), [names[3]])
+    assert _drawn(board)[1].startswith("tiny 2 of 6 1 1 ")
+    assert _drawn(board)[1].endswith("6 min")  # three runs of 120 seconds, one at a time
+
+
+def test_a_failure_says_which_run_and_why(study: Study) -> None:
+    board = Board(study)
+    name = study.planned[2].name
+    board.watch({name}, [name])
+    said = board.failure(Report(name, "failed", 1.0, "Diverged: at step 3"))
+    assert said == f"failed: {name} (recipe=beta_vae, beta=4, seed=0): Diverged: at step 3"
+
+
+def test_many_runs_under_way_are_not_all_shown(tmp_path: Path) -> None:
+    study = Study(SPEC.replace("seeds = 2", "seeds = 40"), store=tmp_path)
+    names = [planned.name for planned in study.planned]
+    board = Board(study)
+    board.watch(set(names), names[:30])
+    drawn = _drawn(board)
+    assert drawn[-1] == f"and {30 - SHOWN} more"
+    assert len(drawn) == 4 + SHOWN + 1
+
+
+def test_without_a_terminal_lines_are_printed(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    names = [planned.name for planned in study.planned]
+    with pytest.MonkeyPatch.context() as patch, shown(study) as (report, watch):
+        watch(set(names), names[:2])
+        assert capsys.readouterr().err == ""  # it is too early
+        patch.setitem(__import__("unweave.progress").progress.SECONDS, "normal", 0.0)
+        report(Report(names[0], "failed", 1.0, "it broke"))
+        assert capsys.readouterr().err == f"failed: {names[0]} (recipe=beta_vae, beta=1, seed=0): it broke\n"
+        report(Report(names[1], "finished", 60.0))
+        watch(set(names[2:]), names[2:4])
+    line = capsys.readouterr().err
+    assert line.startswith("tiny: 1 of 6 done, 2 running, 1 failed, ")
+    assert line.endswith("runs/min, time left: 2 min\n")  # four runs of a minute, two at a time
+
+
+def test_quiet_shows_nothing(study: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    set_level("quiet")
+    try:
+        with shown(study) as (report, watch):
+            watch(set(), [])
+            report(Report(study.planned[0].name, "failed", 1.0, "it broke"))
+    finally:
+        set_level("normal")
+    assert capsys.readouterr().err == ""
+
+
+def test_the_last_step_is_read_from_the_end_of_the_log(tmp_path: Path) -> None:
+    assert last_step(tmp_path) == 0
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(f'{{"step": {step}, "loss": 0.5}}\n' for step in range(100, 100_000, 100)))
+    assert last_step(tmp_path) == 99_900
+    with log.open("a") as file:
+        file.write('{"step"')  # being written
+    assert last_step(tmp_path) == 99_900
+    log.write_text("damaged")
+    assert last_step(tmp_path) == 0

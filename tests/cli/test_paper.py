@@ -1,0 +1,58 @@
+"""``unweave paper``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import run
+from unweave.papers import FINDINGS
+
+
+def test_the_findings_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "paper", "list", "--json") == 0
+    listed = json.loads(capsys.readouterr().out)
+    assert [each["name"] for each in listed] == list(FINDINGS)
+    assert listed[0]["scales"] == ["lite", "paper"]
+
+
+def test_an_exact_finding_is_computed_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "paper", "run", "impossibility", "--out", str(tmp_path)) == 0
+    assert "shown" in capsys.readouterr().out
+    assert (tmp_path / "impossibility.html").is_file()
+    assert (tmp_path / "impossibility.csv").read_text("utf-8").startswith("marginal,dimensions")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "imposibility"], "did you mean 'impossibility'"),
+        (["run", "tripod", "--scale", "lit"], "did you mean 'lite'"),
+        (["run", "combinations", "--scale", "paper"], "it has lite"),
+    ],
+)
+def test_wrong_names_are_refused(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert (
+        run(monkeypatch, "paper", *arguments, "--store", str(tmp_path / "store"), "--out", str(tmp_path / "out")) == 2
+    )
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_pages_are_written_for_the_tables_that_come_with_unweave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from unweave.papers.specs import TABLES
+
+    assert run(monkeypatch, "paper", "pages", str(tmp_path)) == 0
+    assert {path.stem for path in tmp_path.glob("*.md")} == {path.stem for path in TABLES.glob("*.csv")} & set(FINDINGS)

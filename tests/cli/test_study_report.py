@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import run
+from tests.reports.reading import check_self_contained
+from tests.study.analyses.tables import noise_table
+
+SPEC = 'name = "tiny"\n[[grid]]\nrecipe = "ae"\ndata = "xysquares"\n'
+
+
+def test_the_report_of_a_study_and_of_a_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("study.toml").write_text(SPEC)
+    assert run(monkeypatch, "study", "report", "study.toml") == 0
+    assert "wrote study.html" in capsys.readouterr().out
+    assert "unweave study run study.toml" in check_self_contained(Path("study.html").read_text()).text
+    noise_table("mig", data=("dsprites",), seeds=2).to_csv("runs.csv", index=False)
+    assert run(monkeypatch, "study", "report", "--table", "runs.csv", "--out", "new/runs.html", "--quiet") == 0
+    assert "18 runs of 3 methods on 1 data set" in check_self_contained(Path("new/runs.html").read_text()).text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "give either SPEC or --table FILE"),
+        (["study.toml", "--table", "runs.csv"], "give either SPEC or --table FILE"),
+        (["study.toml", "--out", "study.pdf"], "--out must end in .html"),
+        (["study.toml", "--out", "folder.html"], "it is a folder"),
+        (["nowhere.toml"], "cannot read the study nowhere.toml"),
+        (["--table", "nowhere.csv"], "cannot read nowhere.csv"),
+        (["--table", "study.toml"], "--table must end in .csv, .parquet or .json"),
+        (["--table", "empty.csv"], "empty.csv is not a table"),
+        (["--table", "text.parquet"], "text.parquet is not a table"),
+    ],
+)
+def test_wrong_words_are_a_sentence(
+    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("study.toml").write_text(SPEC)
+    Path("folder.html").mkdir()
+    Path("empty.csv").touch()
+    Path("text.parquet").write_text("no")
+    assert run(monkeypatch, "study", "report", *words) == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,40 @@
+"""The pages of the docs site that are made from the code."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from unweave.papers import FINDINGS, page, read_table
+from unweave.papers.specs import TABLES
+from unweave.recipes import RECIPES, compose
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def site() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("site_hooks", ROOT / "docs" / "site.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_the_page_of_a_method_has_its_terms_and_its_command(site: ModuleType, name: str) -> None:
+    text = site.method_page(name)
+    assert f"unweave train {name} dsprites" in text
+    for weighted in compose(name, {}, factors=5).terms:
+        assert f"| {weighted.weight:g} | {weighted.name} |" in text
+
+
+@pytest.mark.parametrize("path", sorted(TABLES.glob("*.csv")), ids=lambda path: path.stem)
+def test_the_page_of_a_finding_is_what_its_table_says(path: Path) -> None:
+    finding = FINDINGS[path.stem]
+    written = (ROOT / "docs" / "papers" / f"{path.stem}.md").read_text(encoding="utf-8")
+    assert written == page(finding, read_table(path.stem)), "run: unweave paper pages docs/papers"
