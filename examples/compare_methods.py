@@ -23,7 +23,7 @@ data = unweave.load("dsprites", size=32)
 table = Table("method", "PSNR", "MIG", "DCI D", "DCI I", "InfoM", box=None, title="dSprites 32 × 32, 3,000 steps")
 runs = []
 for recipe, settings in METHODS.items():
-    training: dict[str, Any] = {} if recipe == "pca" else {"steps": 3_000, "lr": 1e-3, "net.width": 0.5}
+    training: dict[str, Any] = {} if recipe == "pca" else {"steps": 3_000, "lr": 1e-3}
     run = unweave.train(recipe, data, store=OUT / "runs", **training, **settings)
     runs.append(run)
     scores = unweave.score(run, data, metrics=["mig", "dci", "infomec"], samples=5_000, test_samples=2_500).table
