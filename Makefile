@@ -16,7 +16,7 @@ demo: $(READY)
 	$(BIN)/unweave runs list --store demo/runs
 	@echo 'The two tables of distances agree with Table A1 of Michlo et al. 2023, which has 0.0104 and 0.0308 for XYSquares.'
 	@echo 'In the comparison of methods, PCA and the VAE mix the factors; the Ada-GVAE, which sees pairs, separates x, y and scale.'
-	@echo 'Contact sheets, distance matrices, reconstructions and traversals are in demo/. To train longer, or another method:'
+	@echo 'demo/report.html compares the three runs. Contact sheets, distance matrices, reconstructions and traversals are in demo/. To train longer, or another method:'
 	@echo '  $(BIN)/unweave train tripod rooms3d --net conv64 --steps 20000 --score --pictures demo'
 
 test: $(READY)
