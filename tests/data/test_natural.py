@@ -57,6 +57,32 @@ def test_genuine_pictures(shared_data: Path) -> None:
     assert neighbours > 0.85  # what makes pictures natural
 
 
+def test_whitening_divides_out_the_spectrum_of_natural_pictures(generator: torch.Generator) -> None:
+    """A picture with amplitudes 1 / f becomes one with amplitudes exp(−(f / f₀)⁴), up to its variance."""
+    size = 64
+    frequency = np.hypot(np.fft.fftfreq(size)[:, None], np.fft.fftfreq(size))
+    noise = np.fft.fft2(torch.randn(size, size, generator=generator).numpy())
+    phases = noise / np.abs(noise)  # of a real picture
+    picture = np.fft.ifft2(phases / np.where(frequency > 0, frequency, np.inf)).real
+    result = natural.whitened(picture * 255)
+    amplitudes = np.abs(np.fft.fft2(result))
+    expected = np.where(frequency > 0, np.exp(-((frequency * 2.56) ** 4)), 0)
+    assert amplitudes / amplitudes.max() == pytest.approx(expected / expected.max(), abs=1e-6)
+    assert result.std() == pytest.approx(1)
+    assert not natural.whitened(np.full((8, 9), 7, dtype=np.uint8)).any()
+
+
+def test_whitened_pictures_fill_the_range_and_lose_their_correlation(shared_data: Path) -> None:
+    data = unweave.load("natural", folder=shared_data / "natural", whiten=True)
+    crops = data.rows(torch.arange(2000)).float()
+    neighbours = torch.corrcoef(torch.stack([crops[..., :-1].flatten(), crops[..., 1:].flatten()]))[0, 1]
+    assert neighbours < 0.7  # 0.85 and more before; the cut of the filter keeps some
+    plain = unweave.load("natural", folder=shared_data / "natural")
+    assert data.identity != plain.identity
+    with pytest.raises(InputError, match=r"IMAGES\.mat is whitened"):
+        unweave.load("natural", whiten=True)
+
+
 def test_images_mat_is_read_with_its_range_stretched(
     empty_data_root: Path, monkeypatch: pytest.MonkeyPatch, generator: torch.Generator
 ) -> None:

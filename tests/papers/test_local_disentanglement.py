@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from tests.papers.judging import verdicts
@@ -16,7 +17,13 @@ def local_table(gap: float) -> pd.DataFrame:
         for seed in range(5):
             noise = 0.001 * (seed - 2)
             row: dict[str, Any] = {"run": f"{recipe}{seed}", "state": "finished", "recipe": recipe, "seed": seed}
-            row |= {"seconds": 60.0, "local_mig at 0.1": small + noise, "local_mig at 1": 0.02 + noise}
+            row |= {
+                "data": "three_dots",
+                "isolation": 0.4 + small + noise,
+                "seconds": 60.0,
+                "local_mig at 0.1": small + noise,
+                "local_mig at 1": 0.02 + noise,
+            }
             rows.append(row | {"local_modularity at 0.1": small + noise, "local_modularity at 1": 0.3 + noise})
     return pd.DataFrame(rows)
 
@@ -36,3 +43,11 @@ def test_a_claim_without_runs_is_not_tested() -> None:
         verdicts(FINDINGS["local-disentanglement"].answer(few))["JL2-VAE does not exceed β-VAE in local_mig at 0.1."]
         == "not tested"
     )
+
+
+def test_scores_against_the_radius_are_drawn_from_the_table() -> None:
+    (picture,) = FINDINGS["local-disentanglement"].figures
+    figure = picture.draw(local_table(gap=0.05))
+    assert len(figure.axes) == 2
+    lines = {float(np.asarray(line.get_xdata())[0]) for axes in figure.axes for line in axes.lines}
+    assert lines == {0.1}

@@ -19,6 +19,8 @@ RUNS = {
     "tripod": 4 * 2 * (5 + 5 + 36 + 36),  # data sets × seeds × Table 5 of Hsu et al. 2024
     "tripod-lite": 24,
     "combinations-lite": 24,
+    "natural-patches": 3 + 3 + 8,
+    "natural-patches-lite": 9 + 9 + 8,
 }
 
 

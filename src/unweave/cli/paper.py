@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from unweave.cli.options import Json, Quiet, Store, Verbose, console, print_json
+from unweave.cli.options import Json, Quiet, Store, Verbose, console, parse, print_json
 from unweave.cli.study import Address, Cpus, Engine, Gpus, Workers, carry_out
 
 paper_app = typer.Typer(
@@ -17,6 +17,10 @@ paper_app = typer.Typer(
 )
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A finding; unweave paper list shows them.")]
 Scale = Annotated[str, typer.Option(help="lite, for two cores, or paper, the published protocol.")]
+Fixed = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A setting of all runs, as in data.folder=pictures; can be repeated."),
+]
 Out = Annotated[Path | None, typer.Option(help="Folder for the report and the table.", show_default="paper-NAME")]
 
 
@@ -43,6 +47,7 @@ def list_papers(as_json: Json = False) -> None:
 def run_paper(
     name: Name,
     scale: Scale = "lite",
+    settings: Fixed = None,
     store: Store = None,
     engine: Engine = "local",
     workers: Workers = None,
@@ -53,34 +58,55 @@ def run_paper(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Train and score what a finding needs, and write its report and its table. Running it again continues it."""
+    """Train and score what a finding needs, and write its report, its table and its figures.
+
+    Running it again continues it.
+    """
+    from unweave.figures import save_figure
     from unweave.papers import find, study_of, write_report
+    from unweave.papers.page import picture_file
+    from unweave.papers.report import drawn
     from unweave.training.writing import write_text
 
     finding = find(name)
-    study = study_of(name, scale, store)
+    study = study_of(name, scale, store, parse(settings))
     if study is not None:
         where: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "cpus": cpus, "gpus": gpus}
         carry_out(study, None, retry=False, where=where)
     table = finding.table(study)
     folder = out or Path(f"paper-{name}")
-    command = f"unweave paper run {shlex.quote(name)} --scale {scale}"
-    report = write_report(finding, table, folder / f"{name}.html", command=command)
+    command = shlex.join(["unweave", "paper", "run", name, "--scale", scale, *_repeated("--set", settings)])
+    report = write_report(finding, table, folder / f"{name}.html", study=study, command=command)
     write_text(folder / f"{name}.csv", table.to_csv(index=False))
+    for picture, figure in drawn(finding, table, study):
+        save_figure(figure, folder / picture_file(finding, picture))
     for claim in finding.answer(table).claims:
         console.print(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}", soft_wrap=True, highlight=False)
     console.print(f"wrote {report} and {folder / f'{name}.csv'}", soft_wrap=True, highlight=False)
 
 
+def _repeated(option: str, values: list[str] | None) -> list[str]:
+    return [part for value in values or () for part in (option, value)]
+
+
 @paper_app.command("pages")
 def write_pages(folder: Annotated[Path, typer.Argument(help="Folder for the pages, in Markdown.")]) -> None:
-    """Write a page for each finding whose results come with Unweave."""
+    """Write a page for each finding whose results come with Unweave, with the figures of its table.
+
+    Figures of runs are not drawn again: unweave paper run writes them.
+    """
+    from unweave.figures import save_figure
     from unweave.papers import FINDINGS, page, read_table
+    from unweave.papers.page import picture_file
+    from unweave.papers.report import drawn
     from unweave.papers.specs import table_path
     from unweave.training.writing import write_text
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, finding in FINDINGS.items():
         if table_path(name).is_file():
-            write_text(folder / f"{name}.md", page(finding, read_table(name)))
+            table = read_table(name)
+            write_text(folder / f"{name}.md", page(finding, table))
+            for picture, figure in drawn(finding, table, None):
+                save_figure(figure, folder / picture_file(finding, picture))
             console.print(f"wrote {folder / f'{name}.md'}", soft_wrap=True, highlight=False)

@@ -28,7 +28,8 @@ class Natural(FactorData):
     """Random square crops, with positions drawn once from ``seed``: a uniform picture, then a uniform position in it.
 
     The pictures are the ten of Olshausen and Field (``IMAGES.mat``, whitened by its authors; its range is mapped to
-    0 … 255, as in Rhodes and Lee 2021), or all pictures in ``folder``, unchanged.
+    0 … 255, as in Rhodes and Lee 2021), or all pictures in ``folder``: unchanged, or with ``whiten`` filtered and
+    mapped in the same way.
     """
 
     name = "natural"
@@ -45,14 +46,23 @@ class Natural(FactorData):
     )
 
     def __init__(
-        self, *, folder: str | Path | None = None, size: int = 16, crops: int = 100_000, seed: int = 0
+        self,
+        *,
+        folder: str | Path | None = None,
+        whiten: bool = False,
+        size: int = 16,
+        crops: int = 100_000,
+        seed: int = 0,
     ) -> None:
         self.shape = (1, check_image_size(self.name, size), size)
         self._crops = whole("natural: crops", crops, at_least=1)
         self._seed = whole("natural: seed", seed, at_most=2**63 - 1)
         if folder is not None and not isinstance(folder, str | Path):
             raise InputError(f"natural: folder must be a path, got {folder!r}.")
+        if whiten and folder is None:
+            raise InputError("natural: whiten is for the pictures in a folder; IMAGES.mat is whitened by its authors.")
         self._folder = None if folder is None else Path(folder).expanduser().absolute()
+        self._whiten = whiten
 
     @classmethod
     def state(cls, options: Mapping[str, Any]) -> Hashable:
@@ -84,7 +94,8 @@ class Natural(FactorData):
         """The pictures (H, W), grey."""
         if self._folder is None:
             return _olshausen()
-        return [read_picture(path, "grey")[..., 0] for path in picture_files(self._folder)]
+        pictures = [read_picture(path, "grey")[..., 0] for path in picture_files(self._folder)]
+        return _stretched([whitened(picture) for picture in pictures]) if self._whiten else pictures
 
     @cached_property
     def _pixels(self) -> Tensor:
@@ -131,7 +142,22 @@ def _olshausen() -> list[NDArray[np.uint8]]:
             'a folder of your own, unweave.load("natural", folder="pictures/").'
         )
     verify(path, IMAGES)
-    pictures = loadmat(path)["IMAGES"]  # (512, 512, 10)
-    low, high = pictures.min(), pictures.max()
-    scaled = np.round((pictures - low) / (high - low) * 255).astype(np.uint8)
-    return list(np.moveaxis(scaled, -1, 0))
+    return _stretched(list(np.moveaxis(loadmat(path)["IMAGES"], -1, 0)))  # (512, 512, 10)
+
+
+def whitened(picture: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Return a picture (H, W) with a flat spectrum up to a cut, and variance 1 (Olshausen & Field 1997, sec. 4).
+
+    The filter is f · exp(−(f / f₀)⁴) with f₀ = 200 cycles per 512 pixels. A picture without contrast stays 0.
+    """
+    height, width = picture.shape
+    frequency = np.hypot(np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width))  # cycles per pixel
+    spectrum = np.fft.rfft2(picture / 255.0) * frequency * np.exp(-((frequency * 512 / 200) ** 4))
+    filtered: NDArray[np.float64] = np.fft.irfft2(spectrum, s=picture.shape)
+    return filtered / max(float(filtered.std()), 1e-12)
+
+
+def _stretched(pictures: list[NDArray[np.float64]]) -> list[NDArray[np.uint8]]:
+    """Return the pictures with their common range mapped to 0 … 255."""
+    low, high = min(each.min() for each in pictures), max(each.max() for each in pictures)
+    return [np.round((each - low) / max(high - low, 1e-12) * 255).astype(np.uint8) for each in pictures]

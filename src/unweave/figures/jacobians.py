@@ -44,6 +44,7 @@ class Jacobians:
     blocks: tuple[Columns, ...]
     channels: Literal["apart", "mean"] = "apart"
     energy: float = 0.9
+    images: bool = True  # whether the image is drawn before its columns
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per column: its run, latent, L2 norm and the area that holds most of its energy."""
@@ -65,6 +66,7 @@ def make_jacobians(
     bases: bool = False,
     energy: float = 0.9,
     samples: int = 2_000,
+    images: bool = True,
 ) -> Jacobians:
     """Compute the Jacobian of each run's decoder at the codes of ``points`` random images.
 
@@ -72,24 +74,25 @@ def make_jacobians(
     linear recipes are scaled to one standard deviation of their latent, because their own length is arbitrary. With
     ``bases``, principal and independent components of ``samples`` images are added for each data set (figure 10), with
     as many latents as its first run. ``energy`` is the fraction of a column's squared values that its area holds.
+    Without ``images`` the figure shows the columns alone.
     """
     if not 0 < energy <= 1:
         raise InputError(f"energy must be above 0 and at most 1, got {energy}.")
     points, most = whole("points", points, at_least=1), whole("most", most, at_least=1)
-    images: dict[str, Tensor] = {}
+    chosen: dict[str, Tensor] = {}  # images of each data set
     blocks: list[Columns] = []
     for run, own, name in zip(runs, data, names_of(runs), strict=True):
         place = own.identity.model_dump_json()
-        first = place not in images
+        first = place not in chosen
         if first:
-            images[place] = own.sample(points, generator).images
-        columns = run.jacobian(run.encode(images[place]))  # (points, D, C, H, W)
+            chosen[place] = own.sample(points, generator).images
+        columns = run.jacobian(run.encode(chosen[place]))  # (points, D, C, H, W)
         if run.configuration.linear:
             columns = columns * torch.tensor(run.summary.std)[:, None, None, None]
-        blocks += [_block(name, image, part, most, energy) for image, part in zip(images[place], columns, strict=True)]
+        blocks += [_block(name, image, part, most, energy) for image, part in zip(chosen[place], columns, strict=True)]
         if bases and first:
             blocks += _bases(own, generator, run.model.latent.size, samples, most, energy)
-    return Jacobians("Jacobian columns, by L2 norm", tuple(blocks), channels, energy)
+    return Jacobians("Jacobian columns, by L2 norm", tuple(blocks), channels, energy, images)
 
 
 def area_of_energy(columns: Tensor, energy: float = 0.9) -> Tensor:
@@ -118,10 +121,11 @@ def draw_jacobians(result: Jacobians) -> Figure:
         shown = _shown(block, result.channels)  # (columns, rows, H, W)
         for channel, kind in enumerate(CHANNELS[shown.shape[1]]):
             coloured = _coloured(shown[:, channel], limits[block.name])
-            before = _start(block.image, channel, shown.shape[1])
+            if result.images:
+                coloured = torch.cat([_start(block.image, channel, shown.shape[1]), coloured])
             label = block.name if channel == 0 else ""
-            rows.append((f"{label}\n{kind}".strip(), torch.cat([before, coloured])))
-            captions.append(_captions(block) if channel == 0 else None)
+            rows.append((f"{label}\n{kind}".strip(), coloured))
+            captions.append(_captions(block, result.images) if channel == 0 else None)
     footer = (
         f"Above each column: latent · L2 norm · fraction of the image that holds {result.energy:.0%} of its energy. "
         "Blue is negative, red positive; one contrast per run."
@@ -181,7 +185,7 @@ def _start(image: Tensor, channel: int, rows: int) -> Tensor:
     return alone[None]
 
 
-def _captions(block: Columns) -> list[str]:
+def _captions(block: Columns, images: bool) -> list[str]:
     numbers = zip(block.latents, block.norms, block.areas, strict=True)
-    start = "mean image" if block.basis else "image"
-    return [start, *(f"z{latent} · {norm:.2g} · {area:.0%}" for latent, norm, area in numbers)]
+    start = ["mean image" if block.basis else "image"] if images else []
+    return [*start, *(f"z{latent} · {norm:.2g} · {area:.0%}" for latent, norm, area in numbers)]

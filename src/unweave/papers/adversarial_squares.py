@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unweave.papers.collecting import collect, finite
-from unweave.papers.finding import Answer, Claim, Finding, Part
+from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 from unweave.papers.summaries import finished, over_seeds
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
 SCORES = ("mig", "dci.disentanglement")
 
 
 def answer(table: pandas.DataFrame) -> Answer:
     """Compare the largest spacing with smaller ones, and the pixel-wise with the blurred loss."""
-    runs = finished(table[table["data"] == "xysquares"]).copy()
+    runs = on_squares(table)
     runs["spacing"] = runs["data.spacing"]
-    runs["loss"] = ["pixels" if blur != blur or not blur else "blurred" for blur in runs["blur"]]
     widest, narrowest = runs["spacing"].max(), runs["spacing"].min()
     claims = []
     for recipe in sorted(runs["recipe"].unique()):
@@ -34,6 +34,22 @@ def answer(table: pandas.DataFrame) -> Answer:
     by = ["recipe", "spacing", "loss"]
     table = over_seeds(runs.sort_values(by), by, [*SCORES, "seconds"])
     return Answer(claims, [Part("Scores by spacing and loss (figures 9 and 11)", table)])
+
+
+def on_squares(table: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the finished runs on XYSquares, with the column ``loss``: pixels or blurred."""
+    runs = finished(table[table["data"] == "xysquares"]).copy()
+    runs["loss"] = ["pixels" if blur != blur or not blur else "blurred" for blur in runs["blur"]]
+    return runs
+
+
+def draw_spacings(table: pandas.DataFrame) -> Figure:
+    """Draw the scores against the spacing, one line per method and loss."""
+    from unweave.figures.score_by_spacing import draw_score_by_spacing, make_score_by_spacing
+
+    runs = on_squares(table)
+    runs["method"] = runs["recipe"] + ["" if loss == "pixels" else ", blurred loss" for loss in runs["loss"]]
+    return draw_score_by_spacing(make_score_by_spacing(runs, metrics=SCORES, by="method"))
 
 
 def _exceeds(sentence: str, one: object, other: object, name: str, other_name: str) -> Claim:
@@ -57,4 +73,5 @@ FINDING = Finding(
     answer,
     collect,
     {"lite": "adversarial-squares-lite", "paper": "adversarial-squares"},
+    figures=(Picture("spacings", "Scores against the spacing of the squares, by method and loss.", draw_spacings),),
 )

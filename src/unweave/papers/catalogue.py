@@ -6,6 +6,7 @@ from unweave.papers import (
     combinations,
     impossibility,
     local_disentanglement,
+    natural_patches,
     perceived_distance,
     tripod,
 )
@@ -14,6 +15,7 @@ FINDINGS = {
     finding.name: finding
     for finding in (
         local_disentanglement.FINDING,
+        natural_patches.FINDING,
         perceived_distance.FINDING,
         adversarial_squares.FINDING,
         challenging_assumptions.FINDING,

@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.errors import extra
 from unweave.papers.collecting import collect, finite
+from unweave.papers.drawing import of_table
 from unweave.papers.finding import Answer, Claim, Finding, Part
 from unweave.papers.summaries import finished
 
@@ -140,4 +141,12 @@ FINDING = Finding(
     answer,
     collect,
     {"lite": "challenging-lite", "paper": "challenging"},
+    figures=(
+        of_table("total_correlation_by_strength", "Total correlation against strength (figures 2, 3, 15 and 16)."),
+        of_table("score_ranges", "Ranges of the scores of each method (figure 7)."),
+        of_table("scores_by_strength", "Scores against strength (figure 8)."),
+        of_table("metric_agreement", "Rank correlation of metrics (figure 6)."),
+        of_table("unsupervised_agreement", "Rank correlation of unsupervised scores with metrics (figure 9)."),
+        of_table("beating_random", "Probability of beating random selection (Table 1)."),
+    ),
 )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas
 
     from unweave.study import Study
+    from unweave.training import Run
 
 KEPT = ("run", "state", "step", "seconds", "psnr")
 
@@ -20,7 +21,8 @@ def collect(study: Study | None) -> pandas.DataFrame:
     """Return the settings that vary, the scores and the times of a study, without constant columns of configuration."""
     assert study is not None
     table = study.table()
-    columns = [name for name in table if not str(name).startswith("configuration.") and name != "error"]
+    left = {"error", "data.folder"}  # a path of this machine
+    columns = [name for name in table if not str(name).startswith("configuration.") and name not in left]
     return table[columns].copy()
 
 
@@ -40,6 +42,12 @@ def collect_local(study: Study | None) -> pandas.DataFrame:
         measured[run.name] = values
     extra_columns = pandas.DataFrame([measured.get(name, {}) for name in table["run"]], index=table.index)
     return pandas.concat([table, extra_columns], axis=1)
+
+
+def first_runs(study: Study, **settings: Any) -> list[Run]:
+    """Return the finished run with the smallest seed of each recipe, among those with these settings."""
+    runs = sorted(study.runs(settings or None), key=lambda run: run.configuration.seed)
+    return list({run.configuration.recipe: run for run in reversed(runs)}.values())[::-1]
 
 
 def radii_of(table: pandas.DataFrame, metric: str) -> list[float]:

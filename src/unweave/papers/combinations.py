@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from unweave.papers.collecting import collect
-from unweave.papers.finding import Answer, Claim, Finding, Part
+from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 from unweave.papers.summaries import finished, over_seeds
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
 SCORES = ("infomec.modularity", "dci.disentanglement", "mig", "psnr")
 
 
 def answer(table: pandas.DataFrame) -> Answer:
     """Compare each combination with the methods that it is made of."""
-    runs = finished(table).copy()
-    runs["method"] = [_method(row) for row in runs.to_dict("records")]
+    runs = with_methods(table)
     claims = []
     for data, group in runs.groupby("data"):
         means = group.groupby("method")["infomec.modularity"].mean().sort_values(ascending=False)
@@ -29,6 +29,20 @@ def answer(table: pandas.DataFrame) -> Answer:
             )
     measured = over_seeds(runs.sort_values(["data", "method"]), ["data", "method"], SCORES)
     return Answer(claims, [Part("Scores", measured)])
+
+
+def with_methods(table: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the finished runs with the column ``method``."""
+    runs = finished(table).copy()
+    runs["method"] = [_method(row) for row in runs.to_dict("records")]
+    return runs
+
+
+def draw_scores(table: pandas.DataFrame) -> Figure:
+    """Draw the scores of every run."""
+    from unweave.figures.score_strips import draw_score_strips, make_score_strips
+
+    return draw_score_strips(make_score_strips(with_methods(table), metrics=SCORES[:3], by="method"))
 
 
 def _method(row: dict[str, Any]) -> str:
@@ -57,4 +71,5 @@ FINDING = Finding(
     answer,
     collect,
     {"lite": "combinations-lite"},
+    figures=(Picture("scores", "Scores of every run.", draw_scores),),
 )

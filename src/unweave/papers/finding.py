@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
     from unweave.study import Study
 
@@ -47,6 +48,15 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A figure of a finding, drawn from its table or from its study."""
+
+    name: str  # of its file
+    caption: str
+    draw: Callable[[Any], Figure]
+
+
+@dataclass(frozen=True)
 class Finding:
     """A finding of a paper that one command tests.
 
@@ -60,4 +70,6 @@ class Finding:
     answer: Callable[[pandas.DataFrame], Answer]
     table: Callable[[Study | None], pandas.DataFrame]
     specs: Mapping[str, str] = field(default_factory=dict)  # file names in papers/, empty if nothing is trained
+    figures: tuple[Picture, ...] = ()  # drawn from the table
+    views: tuple[Picture, ...] = ()  # drawn from the study, which is None if nothing is trained
     discussion: str = ""  # agreement, disagreement and explanations, without numbers

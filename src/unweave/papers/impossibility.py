@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unweave.errors import extra
-from unweave.papers.finding import Answer, Claim, Finding, Part
+from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
     from unweave.study import Study
 
@@ -67,6 +68,14 @@ def answer(table: pandas.DataFrame) -> Answer:
     )
 
 
+def draw_codes(study: Study | None = None) -> Figure:
+    """Draw the factors and the entangled code in two dimensions."""
+    from unweave.figures.impossibility import draw_impossibility
+    from unweave.study.impossibility import demonstrate
+
+    return draw_impossibility(demonstrate(2, marginal="uniform", samples=SAMPLES))
+
+
 FINDING = Finding(
     "impossibility",
     "Locatello et al. 2019, Theorem 1",
@@ -74,6 +83,7 @@ FINDING = Finding(
     "entangled.",
     answer,
     measure,
+    views=(Picture("codes", "Two codes with the same distribution, one separated and one entangled.", draw_codes),),
     discussion="The construction is that of the proof: map each factor to a standard normal variable, multiply by an "
     "orthogonal matrix without zeros, and map back. No learner that sees only images can prefer one of the two codes.",
 )

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unweave.papers.collecting import collect_local, finite, radii_of
-from unweave.papers.finding import Answer, Claim, Finding, Part
+from unweave.papers.collecting import collect_local, finite, first_runs, radii_of
+from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 from unweave.papers.summaries import finished, over_seeds
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
+
+    from unweave.study import Study
 
 METRICS = ("local_mig", "local_modularity")
 LEVEL = 0.05
+
+
+def measure(study: Study | None) -> pandas.DataFrame:
+    """Return the table of the study with local scores, and how well each run's columns isolate a dot."""
+    from unweave.papers.dots import isolation
+
+    assert study is not None
+    table = collect_local(study)
+    isolated = {run.name: isolation(run) for run in study.runs()}
+    table["isolation"] = [isolated.get(name, float("nan")) for name in table["run"]]
+    return table
 
 
 def answer(table: pandas.DataFrame) -> Answer:
@@ -32,12 +46,21 @@ def answer(table: pandas.DataFrame) -> Answer:
         difference, p, text = _compare(runs, "jl2_vae", "beta_vae", small)
         shown = None if p is None else not (difference > 0 and p < LEVEL)
         claims.append(Claim(f"JL2-VAE does not exceed β-VAE in {small}.", shown, text))
+    difference, p, text = _compare(runs, "jl1_vae", "beta_vae", "isolation")
+    shown = None if p is None else difference > 0 and p < LEVEL
+    claims.append(Claim("JL1-VAE's Jacobian columns isolate single dots more than β-VAE's.", shown, text))
     by = ["recipe", "gamma"] if "gamma" in runs else ["recipe"]
     times = over_seeds(runs, by, ["seconds"])
     return Answer(
         claims,
         [
             Part("Local scores against ρ (figures 4 and 7)", over_seeds(runs, by, columns)),
+            Part(
+                "Isolation of dots (figure 2)",
+                over_seeds(runs, by, ["isolation"]),
+                note="The share of a column's energy at the three dots that is at one dot: 1/3 if it moves all alike, "
+                "1 if it moves a single one. The paper shows pictures and gives no numbers.",
+            ),
             Part("Seconds of training (section 5.2)", times),
         ],
     )
@@ -55,11 +78,39 @@ def _compare(runs: pandas.DataFrame, one: str, other: str, score: str) -> tuple[
     return difference, p, text
 
 
+def draw_radii(table: pandas.DataFrame) -> Figure:
+    """Draw the local scores against the radius."""
+    from unweave.figures.local_scores import draw_local_scores, make_local_scores
+
+    return draw_local_scores(make_local_scores(long_form(finished(table))))
+
+
+def long_form(runs: pandas.DataFrame) -> pandas.DataFrame:
+    """Return one row per run, metric and radius: ``data``, ``recipe``, ``metric``, ``rho``, ``score``."""
+    columns = [f"{metric} at {rho:g}" for metric in METRICS for rho in radii_of(runs, metric)]
+    long = runs.melt(["data", "recipe"], columns, "column", "score").dropna(subset=["score"])
+    parts = long["column"].str.split(" at ", expand=True)
+    return long.assign(metric=parts[0], rho=parts[1].astype("float64"))
+
+
+def draw_columns(study: Study | None) -> Figure:
+    """Draw the columns of the first run of each method at one image."""
+    import torch
+
+    from unweave.figures.jacobians import draw_jacobians, make_jacobians
+
+    assert study is not None
+    runs = first_runs(study)
+    return draw_jacobians(make_jacobians(runs, [run.data() for run in runs], torch.Generator().manual_seed(0), most=6))
+
+
 FINDING = Finding(
     "local-disentanglement",
     "Rhodes & Lee 2021, figures 4, 5 and 7",
     "A penalty on the L1 norm of the decoder's Jacobian aligns latents with factors locally, but not globally.",
     answer,
-    collect_local,
+    measure,
     {"lite": "local-disentanglement-lite", "paper": "local-disentanglement"},
+    figures=(Picture("radii", "Local MIG and modularity against the radius of neighbourhoods.", draw_radii),),
+    views=(Picture("columns", "The six largest columns of the Jacobian at one image, first seed.", draw_columns),),
 )

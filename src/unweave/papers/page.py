@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from unweave.papers.finding import Answer, Finding
+from unweave.papers.finding import Answer, Finding, Picture
 from unweave.papers.summaries import finished
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ def _lines(finding: Finding, answer: Answer, table: pandas.DataFrame) -> Iterato
     yield ""
     if finding.discussion:
         yield f"{finding.discussion}\n"
+    for picture in (*finding.figures, *finding.views):
+        yield f"![{picture.caption}]({picture_file(finding, picture)})\n"
+        yield f"*{picture.caption}*\n"
     for part in answer.parts:
         yield f"## {part.title}\n"
         if part.note:
@@ -38,6 +41,11 @@ def _lines(finding: Finding, answer: Answer, table: pandas.DataFrame) -> Iterato
             yield f"{markdown_table(part.published)}\n"
         yield "As measured:\n"
         yield f"{markdown_table(part.measured)}\n"
+
+
+def picture_file(finding: Finding, picture: Picture) -> str:
+    """Return the name of the file of a picture, beside the page."""
+    return f"{finding.name}-{picture.name}.png"
 
 
 def effort(table: pandas.DataFrame) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unweave.errors import Unavailable, extra
-from unweave.papers.finding import Answer, Claim, Finding, Part
+from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
     from unweave.study import Study
 
@@ -143,12 +144,38 @@ def answer(table: pandas.DataFrame) -> Answer:
     )
 
 
+def draw_factors(study: Study | None = None) -> Figure:
+    """Draw the distances along each factor of dSprites (figure 3)."""
+    return _distances([{}], "dsprites")
+
+
+def draw_spacings(study: Study | None = None) -> Figure:
+    """Draw the distances along a factor of XYSquares for four spacings (figure 8)."""
+    return _distances([{"spacing": spacing} for spacing in (8, 4, 2, 1)], "xysquares")
+
+
+def _distances(options: list[dict[str, int]], name: str) -> Figure:
+    import torch
+
+    from unweave.data import load
+    from unweave.figures.data_distances import draw_data_distances, make_data_distances
+
+    data = [load(name, **each) for each in options]
+    return draw_data_distances(make_data_distances(data, torch.Generator().manual_seed(SEED)))
+
+
 FINDING = Finding(
     "perceived-distance",
     "Michlo et al. 2023, Tables A1 and A2, figures 3 and 8",
     "What a VAE separates follows from the distances that its reconstruction loss perceives between images.",
     answer,
     measure,
+    views=(
+        Picture("factors", "Distances along the factors of dSprites (figure 3).", draw_factors),
+        Picture(
+            "spacings", "Distances along a factor of XYSquares with less and less spacing (figure 8).", draw_spacings
+        ),
+    ),
     discussion="Both tables are estimates from 50,000 pairs for each factor. By the symmetry of dSprites x and y are "
     "equally far, and the published means of the two differ by more than ours from either. smallNORB is left out "
     "because the paper uses its instances as a factor.",

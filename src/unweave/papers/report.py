@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unweave.papers.finding import Answer, Finding, Part
+from unweave.papers.finding import Answer, Finding, Part, Picture
 from unweave.papers.page import effort
 from unweave.reports.markup import Html, joined, tag
 from unweave.reports.page import Section, make_page, write_page
+from unweave.reports.pictures import show_figure
 from unweave.reports.tables import frame_table, make_table
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
+
+    from unweave.study import Study
 
 
-def write_report(finding: Finding, table: pandas.DataFrame, out: str | Path, *, command: str = "") -> Path:
-    """Write the report of a finding from its table, and return its path."""
+def write_report(
+    finding: Finding, table: pandas.DataFrame, out: str | Path, *, study: Study | None = None, command: str = ""
+) -> Path:
+    """Write the report of a finding from its table, and return its path.
+
+    With the study, or for a finding that trains nothing, it also shows pictures of the runs.
+    """
     answer = finding.answer(table)
     sections = [
         _claims(finding, answer),
+        *_pictures(finding, table, study),
         *(Section(part.title, _tables(part), about=part.note) for part in answer.parts),
     ]
     if command:
@@ -34,6 +45,23 @@ def _claims(finding: Finding, answer: Answer) -> Section:
     if finding.discussion:
         body.append(tag("p", finding.discussion))
     return Section("What agrees and what does not", joined(body))
+
+
+def drawn(finding: Finding, table: pandas.DataFrame, study: Study | None) -> Iterator[tuple[Picture, Figure]]:
+    """Draw the figures of a finding from its table, and from its runs where there are some."""
+    for figure in finding.figures:
+        yield figure, figure.draw(table)
+    if study is not None or not finding.specs:
+        for view in finding.views:
+            yield view, view.draw(study)
+
+
+def _pictures(finding: Finding, table: pandas.DataFrame, study: Study | None) -> list[Section]:
+    shown = [
+        show_figure(figure, picture.caption, caption=picture.caption)
+        for picture, figure in drawn(finding, table, study)
+    ]
+    return [Section("Figures", joined(shown))] if shown else []
 
 
 def _tables(part: Part) -> Html:

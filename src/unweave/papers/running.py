@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,23 +24,41 @@ def find(name: str) -> Finding:
     return FINDINGS[name]
 
 
-def study_of(name: str, scale: str, store: str | Path | None = None) -> Study | None:
-    """Return the study of a finding at a scale, None if nothing needs to be trained."""
+def study_of(
+    name: str, scale: str, store: str | Path | None = None, settings: Mapping[str, Any] | None = None
+) -> Study | None:
+    """Return the study of a finding at a scale, None if nothing needs to be trained.
+
+    ``settings`` are fixed settings that are added to those of the specification, such as ``data.folder``.
+    """
     from unweave.study import Study
 
     finding = find(name)
     if scale not in SCALES:
         raise unknown("scale", scale, SCALES)
     if not finding.specs:
+        if settings:
+            raise InputError(f"{name} trains nothing and has no settings.")
         return None
     if scale not in finding.specs:
         raise InputError(f"{name} has no study at the scale {scale!r}: it has {', '.join(finding.specs)}.")
-    return Study(spec_path(finding.specs[scale]), store=store)
+    study = Study(spec_path(finding.specs[scale]), store=store)
+    if not settings:
+        return study
+    fixed = {**study.spec.fixed, **settings}
+    return Study(study.spec.model_copy(update={"fixed": fixed}), store=store)
 
 
-def run_paper(name: str, scale: str = "lite", *, store: str | Path | None = None, **running: Any) -> pandas.DataFrame:
+def run_paper(
+    name: str,
+    scale: str = "lite",
+    *,
+    store: str | Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    **running: Any,
+) -> pandas.DataFrame:
     """Train and score what is missing, and return the table of a finding. ``running`` is passed to Study.run."""
-    study = study_of(name, scale, store)
+    study = study_of(name, scale, store, settings)
     if study is not None:
         study.run(**running)
     return find(name).table(study)

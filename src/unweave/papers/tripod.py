@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.errors import extra
 from unweave.papers.collecting import collect, finite
-from unweave.papers.finding import Answer, Claim, Finding, Part
+from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 from unweave.papers.summaries import finished, over_seeds
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
 SCORES = (
     "infomec.modularity",
@@ -36,8 +37,7 @@ SECONDS = {"beta_tcvae": 0.040, "qlae": 0.040, "tripod": 0.106}  # per iteration
 def answer(table: pandas.DataFrame) -> Answer:
     """Compare the methods on the fresh seeds of the second stage, with the settings that the first one chose."""
     pandas = extra("pandas", "study")
-    runs = finished(table)
-    runs = runs[runs["seed"] >= FRESH]
+    runs = fresh(table)
     published = pandas.DataFrame(
         [{"recipe": name, **dict(zip(SCORES, row, strict=True))} for name, row in PUBLISHED.items()]
     )
@@ -53,6 +53,19 @@ def answer(table: pandas.DataFrame) -> Answer:
             Part("Cost of a step relative to QLAE (Table 6)", _costs(runs), _published_costs(pandas)),
         ],
     )
+
+
+def fresh(table: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the finished runs of the second stage."""
+    runs = finished(table)
+    return runs[runs["seed"] >= FRESH]
+
+
+def draw_scores(table: pandas.DataFrame) -> Figure:
+    """Draw the scores of every run of the second stage."""
+    from unweave.figures.score_strips import draw_score_strips, make_score_strips
+
+    return draw_score_strips(make_score_strips(fresh(table), metrics=("infomec.modularity", "dci.disentanglement")))
 
 
 def _beats(runs: pandas.DataFrame, other: str, score: str) -> Claim:
@@ -84,4 +97,5 @@ FINDING = Finding(
     answer,
     collect,
     {"lite": "tripod-lite", "paper": "tripod"},
+    figures=(Picture("scores", "InfoM and DCI of every run of the second stage.", draw_scores),),
 )

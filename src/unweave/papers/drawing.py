@@ -1,0 +1,23 @@
+"""Figures of findings that are drawn from a table by the figures of studies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from unweave.papers.finding import Picture
+from unweave.papers.summaries import finished
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def of_table(name: str, caption: str, **settings: Any) -> Picture:
+    """Return the picture that a figure of tables makes from the finished runs; ``unweave figure list`` has its name."""
+
+    def draw(table: pandas.DataFrame) -> Any:
+        from unweave.figures import figure_named
+
+        figure = figure_named(name)
+        return figure.draw(figure.make(finished(table), **settings))
+
+    return Picture(name.replace("_", "-"), caption, draw)

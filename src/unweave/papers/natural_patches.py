@@ -1,0 +1,115 @@
+"""Figures 1, 8, 9 and 10 of Rhodes & Lee 2021: on crops of natural images, JL1-VAE's columns are local like ICA's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from unweave.papers.collecting import collect, finite, first_runs
+from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
+from unweave.papers.summaries import finished, over_seeds
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+    from unweave.study import Study
+    from unweave.training import Run
+
+POINTS = 16  # images at which the Jacobian is computed
+SMALLEST = 0.1  # columns with less than this fraction of the largest norm are of unused latents
+SEED = 0
+
+
+def measure(study: Study | None) -> pandas.DataFrame:
+    """Return the table of the study with the mean area of the columns of each run."""
+    assert study is not None
+    table = collect(study)
+    areas = {run.name: mean_area(run) for run in study.runs()}
+    table["area"] = [areas.get(name, (float("nan"), 0))[0] for name in table["run"]]
+    table["columns"] = [areas.get(name, (float("nan"), 0))[1] for name in table["run"]]
+    return table
+
+
+def mean_area(run: Run) -> tuple[float, float]:
+    """Return the mean fraction of the image that holds 90 % of a column's energy, and how many columns it is over.
+
+    Both are means over images. Columns of latents that a decoder does not use have no shape worth measuring and are
+    left out; components of linear recipes are all used.
+    """
+    import torch
+
+    from unweave.figures.jacobians import make_jacobians
+
+    generator = torch.Generator().manual_seed(SEED)
+    result = make_jacobians([run], [run.data()], generator, points=POINTS, most=run.model.latent.size)
+    smallest = 0.0 if run.configuration.linear else SMALLEST
+    areas: list[float] = []
+    for block in result.blocks:
+        pairs = zip(block.areas, block.norms, strict=True)
+        areas += [area for area, norm in pairs if norm >= smallest * block.norms[0]]
+    return sum(areas) / len(areas), len(areas) / len(result.blocks)
+
+
+def answer(table: pandas.DataFrame) -> Answer:
+    """Compare the areas of the four methods for each number of latents; ICA's with the most components is the rule."""
+    runs = finished(table)
+    latents = sorted(runs[runs["recipe"] == "jl1_vae"]["latents"].unique())
+    claims = [_smaller(runs, "jl1_vae", "beta_vae", int(size)) for size in latents]
+    ica, pca = (_of(runs, recipe, int(runs["latents"].max())) for recipe in ("ica", "pca"))
+    claims.append(
+        Claim(
+            "ICA's columns are local, PCA's are not.",
+            bool(ica.max() < pca.min()) if len(ica) and len(pca) else None,
+            f"Area {ica.mean():.2f} and {pca.mean():.2f} of the image, with {int(runs['latents'].max())} components.",
+        )
+    )
+    return Answer(
+        claims,
+        [
+            Part(
+                "Area that holds 90 % of the energy of a column, as a fraction of the image",
+                over_seeds(runs.sort_values(["latents", "recipe"]), ["latents", "recipe"], ["area", "columns", "psnr"]),
+                note="The paper shows pictures and gives no numbers.",
+            ),
+            Part("Seconds of training (section 5.2)", over_seeds(runs, ["recipe"], ["seconds"])),
+        ],
+    )
+
+
+def _of(runs: pandas.DataFrame, recipe: str, latents: int) -> Any:
+    return finite(runs[(runs["recipe"] == recipe) & (runs["latents"] == latents)]["area"])
+
+
+def _smaller(runs: pandas.DataFrame, one: str, other: str, latents: int) -> Claim:
+    sentence = f"With {latents} latents JL1-VAE's columns are more local than β-VAE's."
+    a, b = _of(runs, one, latents), _of(runs, other, latents)
+    if len(a) < 2 or len(b) < 2:
+        return Claim(sentence, None, "There are fewer than two runs of a method.")
+    evidence = f"Area {a.mean():.2f} ({a.min():.2f} to {a.max():.2f}) against {b.mean():.2f} "
+    evidence += f"({b.min():.2f} to {b.max():.2f}). Shown if all seeds of the first are below all of the second."
+    return Claim(sentence, bool(a.max() < b.min()), evidence)
+
+
+def draw_columns(study: Study | None) -> Figure:
+    """Draw the columns of the first run of each method with 10 latents, and bases of 100 components."""
+    import torch
+
+    from unweave.figures.jacobians import draw_jacobians, make_jacobians
+
+    assert study is not None
+    runs = first_runs(study, latents=10)
+    data = [run.data() for run in runs]
+    generator = torch.Generator().manual_seed(SEED)
+    return draw_jacobians(make_jacobians(runs, data, generator, images=False))
+
+
+FINDING = Finding(
+    "natural-patches",
+    "Rhodes & Lee 2021, figures 1, 8, 9 and 10",
+    "On crops of natural images the columns of JL1-VAE's Jacobian are local, like those of ICA, while those of β-VAE "
+    "and PCA extend over the whole image.",
+    answer,
+    measure,
+    {"lite": "natural-patches-lite", "paper": "natural-patches"},
+    views=(Picture("columns", "Columns of the Jacobian with 10 latents, by L2 norm.", draw_columns),),
+)

@@ -1,0 +1,76 @@
+"""JL1-VAE against β-VAE, PCA and ICA on crops of pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from tests.papers.judging import verdicts
+from unweave.papers import FINDINGS, study_of
+from unweave.papers.natural_patches import mean_area, measure
+
+SMALL = {"steps": 2, "net.width": 0.125, "batch": 8, "latents": 10}
+FINDING = FINDINGS["natural-patches"]
+
+
+def areas(jl1: float, beta: float) -> pd.DataFrame:
+    rows: list[dict[str, Any]] = []
+    for recipe, area in (("jl1_vae", jl1), ("beta_vae", beta)):
+        rows += [{"recipe": recipe, "latents": 5, "seed": s, "area": area + 0.01 * s} for s in range(3)]
+    rows += [{"recipe": "pca", "latents": 100, "seed": 0, "area": 0.6}]
+    rows += [{"recipe": "ica", "latents": 100, "seed": 0, "area": 0.2}]
+    return pd.DataFrame(rows).assign(state="finished", seconds=1.0, psnr=20.0, columns=5.0)
+
+
+def test_smaller_areas_of_all_seeds_show_the_finding() -> None:
+    assert set(verdicts(FINDING.answer(areas(0.2, 0.4))).values()) == {"shown"}
+    without = verdicts(FINDING.answer(areas(0.4, 0.4)))
+    assert without["With 5 latents JL1-VAE's columns are more local than β-VAE's."] == "not shown"
+    assert without["ICA's columns are local, PCA's are not."] == "shown"
+
+
+def test_a_single_seed_tests_nothing() -> None:
+    few = areas(0.2, 0.4).drop_duplicates(["recipe", "latents"])
+    assert next(iter(verdicts(FINDING.answer(few)).values())) == "not tested"
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    """A picture of bright dots on black, whose components are local."""
+    random = np.random.default_rng(0)
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    pixels = np.where(random.random((120, 120)) < 0.02, 255, 0).astype(np.uint8)
+    Image.fromarray(pixels).save(folder / "dots.png")
+    return folder
+
+
+def test_a_small_study_is_measured_and_drawn(pictures: Path, tmp_path: Path) -> None:
+    study = study_of("natural-patches", "lite", tmp_path / "store", {"data.folder": str(pictures), "data.crops": 300})
+    assert study is not None
+    spec = study.spec
+    grids = [{**grid, **SMALL} for grid in spec.grid[:2]] + [{**spec.grid[2], "latents": [10, 12]}]
+    small = type(study)(spec.model_copy(update={"grid": grids}), store=tmp_path / "store")
+    assert small.run(workers=1) == {"finished": 3 + 3 + 4}
+    table = measure(small)
+    assert table["area"].between(0, 1).all()
+    assert (table["columns"] <= table["latents"]).all()
+    assert str(tmp_path) not in table.to_csv()
+    for view in FINDING.views:
+        assert view.draw(small).axes
+    assert len(FINDING.answer(table).parts[0].measured) == 6
+
+
+def test_components_of_single_pixels_are_local(pictures: Path, tmp_path: Path) -> None:
+    import unweave
+
+    data = unweave.load("natural", folder=pictures, size=8, crops=2_000)
+    run = unweave.train("ica", data, latents=64, store=tmp_path / "store")
+    area, columns = mean_area(run)
+    assert area < 5 / 64  # a pixel or a few
+    assert columns > 32
