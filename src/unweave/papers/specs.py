@@ -6,7 +6,7 @@ from pathlib import Path
 
 from unweave.errors import Unavailable
 
-PACKAGED = Path(__file__).parent / "specs"  # in an installed package
+PACKAGED = Path(__file__).parent / "specifications"  # in an installed package
 CHECKOUT = Path(__file__).parents[3] / "papers"  # in a checkout
 TABLES = Path(__file__).parents[1] / "baselines"
 
