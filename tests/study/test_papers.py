@@ -18,7 +18,7 @@ RUNS = {
     "adversarial-squares-lite": 24,
     "tripod": 4 * 2 * (5 + 5 + 36 + 36),  # data sets × seeds × Table 5 of Hsu et al. 2024
     "tripod-lite": 24,
-    "combinations-lite": 24,
+    "combinations-lite": 27,
     "natural-patches": 3 + 3 + 8,
     "natural-patches-lite": 9 + 9 + 8,
 }
