@@ -10,6 +10,10 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
+from unweave.papers import FINDINGS, read_table
+from unweave.papers.page import markdown_table
+from unweave.papers.specs import table_path
+from unweave.papers.summaries import finished, over_seeds
 from unweave.recipes import RECIPES, compose
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +28,17 @@ REFERENCE = (
     "unweave.figures",
     "unweave.reports",
     "unweave.papers",
+)
+SCORES = (  # of the tables of findings, on the page of a method
+    "mig",
+    "dci.disentanglement",
+    "infomec.modularity",
+    "factor_vae_score",
+    "sap",
+    "local_mig at 0.1",
+    "isolation",
+    "area",
+    "psnr",
 )
 FACTORS = 5  # of the data set for which a method's page shows the number of latents
 
@@ -80,8 +95,13 @@ def method_page(name: str) -> str:
     ]
     lines += ["lists every departure with the setting that undoes it.", "", "## Command", "", "```sh"]
     lines += [f"unweave train {name} dsprites", "```", ""]
-    if row := _numbers(name):
-        lines += ["## Numbers", "", "One seed of the [comparison of all recipes](../benchmarks/recipes.md):", "", *row]
+    found, row = _in_studies(name), _numbers(name)
+    if found or row:
+        lines += ["## Numbers", ""]
+    for study, table in found.items():
+        lines += [f"Means and standard deviations over seeds in [{study}](../papers/{study}.md):", "", table, ""]
+    if row:
+        lines += ["One seed of the [comparison of all recipes](../benchmarks/recipes.md):", "", *row]
     return "\n".join(lines) + "\n"
 
 
@@ -98,6 +118,20 @@ def _numbers(name: str) -> list[str]:
     ]
     found = [line for line in rows if re.match(rf"\| {name} \|", line)]
     return [*rows[:2], *found] if found else []
+
+
+def _in_studies(name: str) -> dict[str, str]:
+    """Return the scores of a recipe in the stored tables of findings, as Markdown tables by finding."""
+    found = {}
+    for finding in FINDINGS:
+        if not table_path(finding).is_file() or "recipe" not in (table := finished(read_table(finding))):
+            continue
+        own = table[table["recipe"] == name]
+        scores = [score for score in SCORES if score in own and own[score].notna().any()]
+        by = [key for key in ("data", "data.spacing", "latents", "strength") if key in own and own[key].notna().any()]
+        if len(own) and scores:
+            found[finding] = markdown_table(over_seeds(own, by, scores))
+    return found
 
 
 def _named(latent: Any) -> str:
