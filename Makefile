@@ -4,19 +4,16 @@ READY := .venv/ready
 
 .PHONY: demo test test-slow check docs format bench pictures clean
 
-# A tour of the data, the training and the metrics; every command below can also be run by hand.
+# A tour: the data, three methods trained and compared, a report and pictures. Every command can also be run by hand.
 demo: $(READY)
 	$(BIN)/unweave data list
-	$(BIN)/unweave data show dsprites --out demo/dsprites.png
 	$(BIN)/unweave data show rooms3d --out demo/rooms3d.png
-	$(BIN)/unweave data distances dsprites --out demo/dsprites-distances.png
-	$(BIN)/unweave data distances xysquares --out demo/xysquares-distances.png
-	$(BIN)/unweave recipes list
 	$(BIN)/python examples/compare_methods.py
 	$(BIN)/unweave runs list --store demo/runs
-	@echo 'The two tables of distances agree with Table A1 of Michlo et al. 2023, which has 0.0104 and 0.0308 for XYSquares.'
-	@echo 'In the comparison of methods, PCA and the VAE mix the factors; the Ada-GVAE, which sees pairs, separates x, y and scale.'
-	@echo 'demo/report.html compares the three runs. Contact sheets, distance matrices, reconstructions and traversals are in demo/. To train longer, or another method:'
+	@echo 'PCA and the β-VAE mix the factors; the QLAE separates more of them: compare DCI D and InfoM.'
+	@echo 'Open demo/report.html, and demo/interventions.png: what each latent of the QLAE does, and which factor it follows.'
+	@echo 'Then move the latents in the browser, or train longer:'
+	@echo '  $(BIN)/unweave explore demo/runs'
 	@echo '  $(BIN)/unweave train tripod rooms3d --net conv64 --steps 20000 --score --pictures demo'
 
 test: $(READY)
@@ -46,6 +43,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/recipes.py
 	$(BIN)/python benchmarks/normalised_hessian.py
+	$(BIN)/python benchmarks/studies.py
+	$(BIN)/python benchmarks/page.py
+	$(BIN)/python benchmarks/cost.py
 	$(BIN)/python benchmarks/targets.py
 
 pictures: $(READY)

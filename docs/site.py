@@ -10,7 +10,7 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from unweave.papers import FINDINGS, read_table
+from unweave.papers import FINDINGS, challenging_assumptions, read_table
 from unweave.papers.page import markdown_table
 from unweave.papers.specs import table_path
 from unweave.papers.summaries import finished, over_seeds
@@ -29,6 +29,7 @@ REFERENCE = (
     "unweave.reports",
     "unweave.papers",
 )
+EVIDENCE = "<!-- evidence -->"  # on the page about metrics
 SCORES = (  # of the tables of findings, on the page of a method
     "mig",
     "dci.disentanglement",
@@ -68,8 +69,18 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, **rest: Any) -> str:
     """Point links to other folders of the project to where the site has them."""
-    markdown = markdown.replace("](../benchmarks/", "](benchmarks/")
+    markdown = markdown.replace("](../benchmarks/", "](benchmarks/").replace(EVIDENCE, evidence())
     return markdown.replace("](../docs/", "](../") if page.file.src_uri.startswith("benchmarks/") else markdown
+
+
+def evidence() -> str:
+    """Return what the stored study says about each metric, as Markdown; nothing if it is not there."""
+    name = challenging_assumptions.FINDING.name
+    if not table_path(name).is_file():
+        return ""
+    parts = challenging_assumptions.answer(read_table(name)).parts
+    part = next(part for part in parts if part.title == challenging_assumptions.TRUST)
+    return f"{part.note} From [{name}](papers/{name}.md).\n\n{markdown_table(part.measured)}"
 
 
 def method_page(name: str) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from tests.papers.judging import verdicts
 from unweave.papers import FINDINGS
+from unweave.papers.challenging_assumptions import TRUST
 
 
 def challenging_table(rng: np.random.Generator, method: float, seed: float) -> pd.DataFrame:
@@ -39,3 +41,16 @@ def test_challenging_assumptions_reads_both_trends() -> None:
         columns={"total_correlation": "total_correlation_sampled", "total_correlation_sampled": "total_correlation"}
     )
     assert [claim.verdict for claim in judge(swapped).claims[:2]] == ["not shown", "not shown"]
+
+
+def test_trust_is_the_mean_agreement_and_the_shares_of_the_variance() -> None:
+    table = challenging_table(np.random.default_rng(0), 0.01, 0.1)
+    answer = FINDINGS["challenging-assumptions"].answer(table)
+    (part,) = (part for part in answer.parts if part.title == TRUST)
+    trust = part.measured.set_index("metric")
+    for data in ("dsprites", "rooms3d"):
+        own = table[table["data"] == data]
+        expected = own["mig"].rank().corr(own["dci.disentanglement"].rank())
+        assert trust.loc["mig", f"agreement on {data}"] == pytest.approx(expected, abs=0.006)
+    shares = trust.loc["mig", [f"variance by {source}" for source in ("objective", "hyperparameter", "seed")]]
+    assert shares.sum() == pytest.approx(1, abs=0.02)

@@ -72,4 +72,5 @@ class Finding:
     specs: Mapping[str, str] = field(default_factory=dict)  # file names in papers/, empty if nothing is trained
     figures: tuple[Picture, ...] = ()  # drawn from the table
     views: tuple[Picture, ...] = ()  # drawn from the study, which is None if nothing is trained
+    setting: str = ""  # of the lite scale, and the rule by which it was chosen before the runs
     discussion: str = ""  # agreement, disagreement and explanations, without numbers

@@ -112,5 +112,9 @@ FINDING = Finding(
     measure,
     {"lite": "local-disentanglement-lite", "paper": "local-disentanglement"},
     figures=(Picture("radii", "Local MIG and modularity against the radius of neighbourhoods.", draw_radii),),
+    setting="At the lite scale: three-dots at 32 × 32 with half of the channels, 10,000 steps of 64 at a learning "
+    "rate of 5e-4, one sampled column of the Jacobian per step, five seeds. γ is the paper's 0.1; β is a quarter of "
+    "its 4, because the images have a quarter of the pixels. Both grow over the first third of the run. No setting "
+    "was tuned.",
     views=(Picture("columns", "The six largest columns of the Jacobian at one image, first seed.", draw_columns),),
 )

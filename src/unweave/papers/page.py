@@ -21,6 +21,8 @@ def _lines(finding: Finding, answer: Answer, table: pandas.DataFrame) -> Iterato
     yield f"# {finding.name}\n"
     yield f"*{finding.paper}.* {finding.sentence}\n"
     yield f"```\nunweave paper run {finding.name}\n```\n"
+    if finding.setting:
+        yield f"{finding.setting}\n"
     yield f"{effort(table)}\n"
     yield "## What agrees and what does not\n"
     yield "| claim | at this scale | numbers |\n|---|---|---|"

@@ -35,7 +35,7 @@ def write_report(
     ]
     if command:
         sections.append(Section("Repeat it", tag("pre", tag("code", command))))
-    lead = joined([tag("p", finding.sentence), tag("p", effort(table))])
+    lead = joined([tag("p", text) for text in (finding.sentence, finding.setting, effort(table)) if text])
     return write_page(out, make_page(finding.name, sections, lead=lead, kind=finding.paper))
 
 
