@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from unweave.errors import InputError
-from unweave.papers.summaries import finished, mean_and_spread, over_seeds
+from unweave.papers.summaries import fastest, finished, mean_and_spread, over_seeds
 
 
 def test_the_spread_is_the_sample_deviation() -> None:
@@ -28,3 +28,8 @@ def test_a_missing_column_is_named() -> None:
 
 def test_unfinished_runs_are_left_out() -> None:
     assert len(finished(pd.DataFrame({"state": ["finished", "failed"]}))) == 1
+
+
+def test_the_fastest_run_counts() -> None:
+    runs = pd.DataFrame({"recipe": ["vae", "ae", "vae"], "seconds": [90.4, 5.0, 30.0]})
+    assert fastest(runs, ["recipe"]).to_dict("list") == {"recipe": ["vae", "ae"], "seconds of the fastest run": [30, 5]}

@@ -36,6 +36,12 @@ def mean_and_spread(values: np.ndarray[Any, np.dtype[np.float64]]) -> str:
     return f"{values.mean():.3f}{spread}"
 
 
+def fastest(runs: pandas.DataFrame, by: Sequence[str]) -> pandas.DataFrame:
+    """Return the seconds of training of the fastest run of each group, to which other work on a machine only adds."""
+    seconds = runs.groupby(list(by), dropna=False, sort=False)["seconds"].min()
+    return seconds.round(0).astype(int).rename("seconds of the fastest run").reset_index()
+
+
 def finished(table: pandas.DataFrame) -> pandas.DataFrame:
     """Return the finished runs of a table."""
     return table[table["state"] == "finished"] if "state" in table else table
