@@ -48,9 +48,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Add the generated pages to the navigation."""
     nav: list[Any] = config["nav"]
     nav.append({"Methods": [{name: f"methods/{name}.md"} for name in RECIPES]})
-    papers = sorted(path.stem for path in (ROOT / "docs" / "papers").glob("*.md"))
-    if papers:
-        nav.append({"Papers": [{name: f"papers/{name}.md"} for name in papers]})
+    found = [name for name in FINDINGS if (ROOT / "docs" / "papers" / f"{name}.md").is_file()]
+    nav.append({"Papers": [{"Overview": "papers/index.md"}, *({name: f"papers/{name}.md"} for name in found)]})
     nav.append({"Benchmarks": [{path.stem: f"benchmarks/{path.name}"} for path in _benchmarks()]})
     nav.append({"Reference": [{name: f"reference/{name}.md"} for name in REFERENCE]})
     return config

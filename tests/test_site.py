@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from unweave.papers import FINDINGS, page, read_table
+from unweave.papers import FINDINGS, overview, page, read_table
 from unweave.papers.specs import TABLES
 from unweave.recipes import RECIPES, compose
 
@@ -38,3 +38,12 @@ def test_the_page_of_a_finding_is_what_its_table_says(path: Path) -> None:
     finding = FINDINGS[path.stem]
     written = (ROOT / "docs" / "papers" / f"{path.stem}.md").read_text(encoding="utf-8")
     assert written == page(finding, read_table(path.stem)), "run: unweave paper pages docs/papers"
+    for picture in (*finding.figures, *finding.views):
+        assert (ROOT / "docs" / "papers" / f"{path.stem}-{picture.name}.png").is_file(), "run: unweave paper run"
+
+
+def test_the_overview_counts_the_claims_of_the_stored_tables() -> None:
+    tables = {path.stem: read_table(path.stem) for path in TABLES.glob("*.csv")}
+    written = (ROOT / "docs" / "papers" / "index.md").read_text(encoding="utf-8")
+    assert written == overview(tables), "run: unweave paper pages docs/papers"
+    assert "| [impossibility](impossibility.md) |" in written

@@ -96,17 +96,18 @@ def write_pages(folder: Annotated[Path, typer.Argument(help="Folder for the page
     Figures of runs are not drawn again: unweave paper run writes them.
     """
     from unweave.figures import save_figure
-    from unweave.papers import FINDINGS, page, read_table
+    from unweave.papers import FINDINGS, overview, page, read_table
     from unweave.papers.page import picture_file
     from unweave.papers.report import drawn
     from unweave.papers.specs import table_path
     from unweave.training.writing import write_text
 
     folder.mkdir(parents=True, exist_ok=True)
-    for name, finding in FINDINGS.items():
-        if table_path(name).is_file():
-            table = read_table(name)
-            write_text(folder / f"{name}.md", page(finding, table))
-            for picture, figure in drawn(finding, table, None):
-                save_figure(figure, folder / picture_file(finding, picture))
-            console.print(f"wrote {folder / f'{name}.md'}", soft_wrap=True, highlight=False)
+    tables = {name: read_table(name) for name in FINDINGS if table_path(name).is_file()}
+    for name, table in tables.items():
+        finding = FINDINGS[name]
+        write_text(folder / f"{name}.md", page(finding, table))
+        for picture, figure in drawn(finding, table, None):
+            save_figure(figure, folder / picture_file(finding, picture))
+        console.print(f"wrote {folder / f'{name}.md'}", soft_wrap=True, highlight=False)
+    write_text(folder / "index.md", overview(tables))

@@ -2,7 +2,7 @@
 
 from unweave.papers.catalogue import FINDINGS
 from unweave.papers.finding import SCALES, Answer, Claim, Finding, Part
-from unweave.papers.page import page
+from unweave.papers.page import overview, page
 from unweave.papers.report import write_report
 from unweave.papers.running import find, read_table, run_paper, study_of
 
@@ -14,6 +14,7 @@ __all__ = [
     "Finding",
     "Part",
     "find",
+    "overview",
     "page",
     "read_table",
     "run_paper",

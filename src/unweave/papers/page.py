@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from unweave.papers.catalogue import FINDINGS
 from unweave.papers.finding import Answer, Finding, Picture
 from unweave.papers.summaries import finished
 
@@ -15,6 +16,28 @@ if TYPE_CHECKING:
 def page(finding: Finding, table: pandas.DataFrame) -> str:
     """Return the page of a finding; every number on it is computed from the table."""
     return "\n".join(_lines(finding, finding.answer(table), table)) + "\n"
+
+
+def overview(tables: Mapping[str, pandas.DataFrame]) -> str:
+    """Return the page that lists all findings, with how many claims of each are shown where it has a table."""
+    lines = [
+        "# The papers' findings",
+        "",
+        "Each finding is tested by one command, `unweave paper run NAME`, which can be stopped and continued. The "
+        "pages are written from stored results (`unweave paper pages`): the numbers on them are computed, not typed. "
+        "`--scale paper` is the published protocol.",
+        "",
+        "| finding | paper | what it says | claims shown |",
+        "|---|---|---|---|",
+    ]
+    for name, finding in FINDINGS.items():
+        shown, title = "not run yet", name
+        if name in tables:
+            claims = finding.answer(tables[name]).claims
+            shown = f"{sum(claim.shown is True for claim in claims)} of {len(claims)}"
+            title = f"[{name}]({name}.md)"
+        lines.append(f"| {title} | {finding.paper} | {_cell(finding.sentence)} | {shown} |")
+    return "\n".join(lines) + "\n"
 
 
 def _lines(finding: Finding, answer: Answer, table: pandas.DataFrame) -> Iterator[str]:
