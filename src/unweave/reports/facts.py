@@ -54,13 +54,16 @@ class Facts:
         return status_of(self.folder, self.state)
 
 
-def read_facts(folder: Path, data: FactorData | None = None) -> Facts:
-    """Read a run; without ``data``, the data set that it was trained on is opened."""
-    configuration, state = read_configuration(folder), read_state(folder)
+def read_facts(folder: Path, data: FactorData | None = None, *, trust: bool = True) -> Facts:
+    """Read a run; without ``data``, the data set that it was trained on is opened.
+
+    Without ``trust``, a run that needs code outside of Unweave is refused.
+    """
+    configuration, state = read_configuration(folder, trust=trust), read_state(folder)
     notes: list[str] = []
     run = None
     try:
-        run = open_run(folder)
+        run = open_run(folder, trust=trust)
     except Unavailable as error:
         notes.append(f"Figures are left out: {error}")
     if data is None and run is not None:

@@ -24,6 +24,7 @@ from unweave.reports.tables import folded, make_table
 from unweave.training import Run, score
 from unweave.training.differing import settings_of
 from unweave.training.store import existing_store, find_run
+from unweave.training.trust import guarded
 
 MOST = 5_000_000  # bytes of a report
 
@@ -37,24 +38,28 @@ def report(
     data: FactorData | None = None,
     store: str | Path | None = None,
     scored: bool = False,
+    trust: bool = True,
     watch: Watch | None = None,
 ) -> Path:
     """Write the report of a run, or a comparison of several runs, as one HTML file, and return its path.
 
     ``runs`` are runs, or their names, labels or folders in the ``store``, whose other runs the scores are compared
     with. ``data`` replaces the data that the runs were trained on, for figures. With ``scored``, every metric that
-    applies is measured first, if it was not before; otherwise the report shows the scores that are stored.
+    applies is measured first, if it was not before; otherwise the report shows the scores that are stored. Without
+    ``trust``, runs that need code outside of Unweave are refused, as by :func:`unweave.open`.
     """
-    several = [runs] if isinstance(runs, Run | str | Path) else list(runs)
-    if not several:
+    given = [runs] if isinstance(runs, Run | str | Path) else list(runs)
+    if not given:
         raise InputError("report: give at least one run.")
-    folders = list(dict.fromkeys(_folder(run, store) for run in several))
-    if scored:
-        for folder in folders:
-            facts = read_facts(folder, data)
-            if facts.run is not None:
-                score(facts.run, facts.data)
-    return write_page(out, make_report([read_facts(folder, data) for folder in folders], watch))
+    folders = list(dict.fromkeys(_folder(run, store) for run in given))
+    several = [read_facts(folder, data, trust=trust) for folder in folders]
+    for facts in several if scored else ():
+        if facts.run is not None:
+            score(facts.run, facts.data)
+    if scored:  # and read what was measured
+        several = [read_facts(folder, data, trust=trust) for folder in folders]
+    with guarded(trust):
+        return write_page(out, make_report(several, watch))
 
 
 def make_report(several: Sequence[Facts], watch: Watch | None = None) -> str:
