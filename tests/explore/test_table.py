@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.study.tiny import SPEC
+from tests.training.small import trained
 from unweave import Run
 from unweave.explore import find_shelf
 from unweave.explore.table import Table, columns, flat, read_row
@@ -37,6 +38,16 @@ def test_the_columns_of_a_store(store: Path, smooth: Run, stepped: Run) -> None:
     assert "batch" not in values  # the same in both
     assert table.look(found["version"]).keys() == {"version", "read", "total", "reading"}
     json.dumps(found, allow_nan=False)
+
+
+def test_a_method_has_no_settings_without_effect(tmp_path: Path, smooth: Run) -> None:
+    linear = trained(tmp_path, "pca", latents=4, samples=50)
+    values = by_name({"columns": columns([read_row(smooth.folder), read_row(linear.folder)])})
+    assert values["optimiser.lr"] == [3e-3, None]
+    assert values["net.name"] == ["conv16", None]
+    assert values["samples"] == [None, 50]
+    assert values["step"] == [40, None]
+    assert "latent.size" not in values  # the same in both
 
 
 def test_changed_files_are_read_again(store: Path, tmp_path: Path, smooth: Run) -> None:

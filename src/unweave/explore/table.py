@@ -13,6 +13,7 @@ from unweave.data.labels import label_of
 from unweave.errors import InputError, Unavailable
 from unweave.explore.shelf import Shelf
 from unweave.metrics.catalogue import METRICS
+from unweave.training.differing import is_used
 from unweave.training.heartbeat import HEARTBEAT
 from unweave.training.reading import read_json
 from unweave.training.store import (
@@ -97,7 +98,8 @@ def read_row(folder: Path, settings: Mapping[str, Any] | None = None) -> Row:
         data = fields.get("data")
         if isinstance(data, dict) and isinstance(data.get("name"), str):
             row["data"] = label_of(data["name"], data.get("source"))
-        row |= {"recipe": fields.get("recipe"), "seed": fields.get("seed"), "steps": fields.get("steps")}
+        row |= {"recipe": fields.get("recipe"), "seed": fields.get("seed")}
+        row |= {"step": None} if fields.get("linear") else {"steps": fields.get("steps")}
         row["settings"] = flat(fields) if settings is None else dict(settings)
         row["scores"] = _scores(folder)
     except (InputError, Unavailable, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -122,6 +124,8 @@ def columns(rows: list[Row]) -> list[dict[str, Any]]:
 def flat(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration as one dictionary: ``optimiser.lr``, and settings of a term under its name, ``kl.weight``.
 
+    Settings that have no effect, such as the learning rate of PCA, are left out.
+
     >>> flat({"batch": 64, "terms": [{"term": {"name": "kl"}, "weight": 4.0}], "latent": {"name": "gaussian"}})
     {'batch': 64, 'kl.weight': 4.0, 'latent.name': 'gaussian'}
     """
@@ -135,7 +139,8 @@ def flat(fields: Mapping[str, Any]) -> dict[str, Any]:
                 found |= dict(_leaves({**parts, **own}, f"{term['name']}."))
         elif key != "sources":
             found |= dict(_leaves({key: value}, ""))
-    return {key: value for key, value in found.items() if key not in LEFT_OUT and not key.startswith("data.source")}
+    shown = {key for key in found if key not in LEFT_OUT and not key.startswith("data.source") and is_used(fields, key)}
+    return {key: value for key, value in found.items() if key in shown}
 
 
 def _leaves(value: dict[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:

@@ -22,11 +22,12 @@ from unweave.reports.peers import find_peers
 from unweave.reports.scores import score_section
 from unweave.reports.tables import folded, make_table
 from unweave.training import Run, score
-from unweave.training.differing import settings_of
+from unweave.training.differing import used_settings_of
 from unweave.training.store import existing_store, find_run
 from unweave.training.trust import guarded
 
 MOST = 5_000_000  # bytes of a report
+MAIN = ("steps", "batch", "lr", "net", "samples")  # settings that are listed even if only some runs have them
 
 Watch = Callable[[str], None]
 
@@ -122,7 +123,7 @@ def _overview(several: Sequence[Facts]) -> Section:
                 c.recipe,
                 c.data.label,
                 str(c.seed),
-                c.steps,
+                None if c.linear else c.steps,
                 facts.status,
                 duration(state.seconds) if state else "",
                 state.psnr if state else None,
@@ -132,26 +133,34 @@ def _overview(several: Sequence[Facts]) -> Section:
 
 
 def _differences(several: Sequence[Facts]) -> Section:
-    """Return the settings in which the runs differ, one column per run."""
+    """Return the settings in which the runs differ, one column per run.
+
+    Of the settings that only some runs have, those are listed in which these differ, and the main ones.
+    """
     flat: list[dict[str, Any]] = [
         {
             "recipe": facts.configuration.recipe,
             "data": facts.configuration.data.label,
             "seed": facts.configuration.seed,
-            "steps": facts.configuration.steps,
-            **settings_of(facts.configuration.model_dump(mode="json")),
+            **({} if facts.configuration.linear else {"steps": facts.configuration.steps}),
+            **used_settings_of(facts.configuration.model_dump(mode="json")),
         }
         for facts in several
     ]
     names = dict.fromkeys(name for settings in flat for name in settings)
-    rows = [
-        [name, *(_text(settings.get(name)) for settings in flat)]
-        for name in names
-        if len({repr(settings.get(name)) for settings in flat}) > 1
-    ]
+    rows: list[list[object]] = []
+    for name in names:
+        values = [settings[name] for settings in flat if name in settings]
+        main = name in MAIN or name.endswith(".weight") or name.startswith("latent.")
+        if len(set(map(repr, values))) > 1 or (main and len(values) < len(flat)):
+            rows.append([name, *(_text(settings[name]) if name in settings else "" for settings in flat)])
     table = make_table(["setting", *(facts.label for facts in several)], rows)
     body = table if rows else tag("p", "The runs have the same settings.")
-    return Section("Settings that differ", body, "A dash stands for a setting that a run does not have.")
+    return Section(
+        "Settings that differ",
+        body,
+        "A cell is empty where the method of a run has no such setting; a dash stands for none.",
+    )
 
 
 def _text(value: object) -> str:
@@ -162,7 +171,7 @@ def _configuration(several: Sequence[Facts]) -> Section:
     parts = []
     for facts in several:
         fields = facts.configuration.model_dump(mode="json")
-        rows: list[list[object]] = [[name, _text(value)] for name, value in settings_of(fields).items()]
+        rows: list[list[object]] = [[name, _text(value)] for name, value in used_settings_of(fields).items()]
         table = make_table(["setting", "value"], rows)
         complete = tag("pre", tag("code", json.dumps(fields, indent=2, ensure_ascii=False)))
         title = "Settings" if len(several) == 1 else f"Settings of {facts.label}"
