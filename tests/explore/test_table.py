@@ -30,6 +30,8 @@ def test_the_columns_of_a_store(store: Path, smooth: Run, stepped: Run) -> None:
     values = by_name(found)
     assert values["run"] == [smooth.name, stepped.name]
     assert values["recipe"] == ["beta_vae", "qlae"]
+    (recipes,) = (column for column in found["columns"] if column["name"] == "recipe")
+    assert recipes["titles"] == {"beta_vae": "β-VAE", "qlae": "QLAE"}
     assert values["label"] == ["smooth", "stepped"]
     assert values["psnr"] == [smooth.state.psnr, stepped.state.psnr]
     assert values["latent.size"] == [4, 3]

@@ -55,7 +55,7 @@ def test_methods_show_no_settings_that_they_do_not_have(runs: list[Run], tmp_pat
     assert "lr 0.0001 " in rows
     assert "net tests.study.tiny:linear " in rows
     assert "optimiser.beta1" not in rows
-    settings = page.text.split(f"Settings of {linear.label or 'pca'}")[1].split("as JSON")[0]
+    settings = page.text.split(f"Settings of {linear.label or 'PCA'}")[1].split("as JSON")[0]
     assert "latent.size" in settings
     assert not any(name in settings for name in ("lr", "batch", "net", "start", "devices"))
 

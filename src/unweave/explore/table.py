@@ -12,6 +12,7 @@ from typing import Any
 from unweave.data.labels import label_of
 from unweave.errors import InputError, Unavailable
 from unweave.explore.shelf import Shelf
+from unweave.figures.spelling import spelled
 from unweave.metrics.catalogue import METRICS
 from unweave.training.differing import is_used
 from unweave.training.heartbeat import HEARTBEAT
@@ -108,8 +109,16 @@ def read_row(folder: Path, settings: Mapping[str, Any] | None = None) -> Row:
 
 
 def columns(rows: list[Row]) -> list[dict[str, Any]]:
-    """Return the rows as columns ``{name, kind, values}``; settings that are the same in all runs are left out."""
-    found = [{"name": name, "kind": "run", "values": [_cell(row.get(name)) for row in rows]} for name in FIXED]
+    """Return the rows as columns ``{name, kind, values}``; settings that are the same in all runs are left out.
+
+    Columns of methods and data sets have ``titles``, which map values to how they are printed.
+    """
+    found: list[dict[str, Any]] = [
+        {"name": name, "kind": "run", "values": [_cell(row.get(name)) for row in rows]} for name in FIXED
+    ]
+    for column in found:
+        if column["name"] in ("recipe", "data"):
+            column["titles"] = {value: spelled(value) for value in set(column["values"]) if isinstance(value, str)}
     for kind in ("settings", "scores"):
         parts = [row.get(kind) or {} for row in rows]
         for name in dict.fromkeys(name for part in parts for name in part):

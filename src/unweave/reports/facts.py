@@ -10,6 +10,7 @@ from typing import Any
 
 from unweave.data import FactorData
 from unweave.errors import InputError, Unavailable
+from unweave.figures.spelling import spelled
 from unweave.metrics import METRICS
 from unweave.recipes import RECIPES
 from unweave.reports.numbers import duration
@@ -46,7 +47,7 @@ class Facts:
     @property
     def label(self) -> str:
         """The label that the user gave to the run, or its recipe with the first digits of its name."""
-        return read_label(self.folder) or f"{self.configuration.recipe} {self.folder.name[:6]}"
+        return read_label(self.folder) or f"{spelled(self.configuration.recipe)} {self.folder.name[:6]}"
 
     @property
     def status(self) -> str:
@@ -120,7 +121,7 @@ def sentence_of(facts: Facts) -> str:
     if state is not None and state.step == c.steps and not c.linear:
         length = f" for {c.steps:,} steps"
     time = f" in {duration(state.seconds)}" if state and state.seconds else ""
-    text = f"{c.recipe} was trained on {c.data.label} ({images}){length} with seed {c.seed}{time}."
+    text = f"{spelled(c.recipe)} was trained on {spelled(c.data.label)} ({images}){length} with seed {c.seed}{time}."
     if facts.status != "finished":
         text += f" The run is {facts.status}" + (f": {state.error}" if state and state.error else ".")
     if state is not None and state.psnr is not None:

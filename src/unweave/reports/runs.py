@@ -10,7 +10,7 @@ from typing import Any
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.figures.panels import words
+from unweave.figures.spelling import spelled
 from unweave.recipes import RECIPES
 from unweave.reports.commands import train_command
 from unweave.reports.facts import Facts, about_recipe, read_facts, sentence_of
@@ -23,7 +23,7 @@ from unweave.reports.scores import score_section
 from unweave.reports.tables import folded, make_table
 from unweave.training import Run, score
 from unweave.training.differing import used_settings_of
-from unweave.training.store import existing_store, find_run
+from unweave.training.store import existing_store, find_run, read_label
 from unweave.training.trust import guarded
 
 MOST = 5_000_000  # bytes of a report
@@ -87,9 +87,9 @@ def _folder(run: Run | str | Path, store: str | Path | None) -> Path:
 
 def _title(facts: Facts) -> str:
     c = facts.configuration
-    named = f"{words(c.recipe)} on {words(c.data.label)}"
-    label = facts.label
-    return named if label.startswith(c.recipe) else f"{label}: {named}"
+    named = f"{spelled(c.recipe)} on {spelled(c.data.label)}"
+    label = read_label(facts.folder)
+    return f"{label}: {named}" if label else named
 
 
 def _idea(facts: Facts) -> Html:
@@ -120,8 +120,8 @@ def _overview(several: Sequence[Facts]) -> Section:
             [
                 facts.label,
                 facts.folder.name,
-                c.recipe,
-                c.data.label,
+                spelled(c.recipe),
+                spelled(c.data.label),
                 str(c.seed),
                 None if c.linear else c.steps,
                 facts.status,

@@ -1,5 +1,5 @@
 // A study or a store: a table that sorts and filters, and a chart of any column against any other.
-import { isNumeric, parseFilter, sorted } from "unweave/columns";
+import { isNumeric, parseFilter, printed, sorted } from "unweave/columns";
 import { h, notice, short, words } from "unweave/element";
 import { makeScatter } from "unweave/scatter";
 import { ask } from "unweave/server-source";
@@ -242,7 +242,7 @@ function address(name) {
 }
 
 function textOf(column, value) {
-  if (typeof value !== "number") return String(value ?? "");
+  if (typeof value !== "number") return String(printed(column, value) ?? "");
   return column.name === "seed" ? String(value) : short(value, 3);
 }
 
