@@ -61,7 +61,8 @@ class Table:
         if known == self._version:
             return state
         rows = [row for _, row in list(self._rows.values())]
-        return {**state, "rows": len(rows), "columns": columns(rows)}
+        found = columns(rows)
+        return {**state, "rows": len(rows), "columns": found, "axes": first_axes(found)}
 
     def read(self) -> None:
         """Read the rows whose files have changed since the last time."""
@@ -121,13 +122,38 @@ def columns(rows: list[Row]) -> list[dict[str, Any]]:
             column["titles"] = {value: spelled(value) for value in set(column["values"]) if isinstance(value, str)}
     for kind in ("settings", "scores"):
         parts = [row.get(kind) or {} for row in rows]
-        for name in dict.fromkeys(name for part in parts for name in part):
+        names = dict.fromkeys(name for part in parts for name in part)
+        for name in sorted(names, key=_place_of_score) if kind == "scores" else names:
             values = [part.get(name) for part in parts]
             if name not in FIXED and (kind == "scores" or _differs(values)):
                 found.append({"name": name, "kind": kind.removesuffix("s"), "values": [_cell(v) for v in values]})
     if any(row.get("error") for row in rows):
         found.append({"name": "error", "kind": "run", "values": [row.get("error") or None for row in rows]})
     return found
+
+
+def first_axes(found: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the columns that the chart shows at first, ``{"y": score, "x": setting}``, as far as there are any.
+
+    The score is the one that most finished runs have, the first in the order of the metrics among equals. The setting
+    is ``strength``, or else the one that has most values among the finished runs, numbers before texts.
+    """
+    states: list[Any] = next((column["values"] for column in found if column["name"] == "state"), [])
+    finished = [place for place, state in enumerate(states) if state == "finished"] or range(len(states))
+
+    def values(column: dict[str, Any]) -> list[Any]:
+        return [value for place in finished if (value := column["values"][place]) is not None]
+
+    def variety(column: dict[str, Any]) -> tuple[int, bool]:
+        present = values(column)
+        return len(set(present)), all(isinstance(value, int | float) for value in present)
+
+    scores = [column for column in found if column["kind"] == "score"]
+    settings = [column for column in found if column["kind"] == "setting"]
+    strength = [column for column in settings if column["name"] == "strength"]
+    axes = {"y": max(scores, key=lambda column: len(values(column)), default=None)}
+    axes["x"] = max(strength or settings, key=variety, default=None)
+    return {axis: column["name"] for axis, column in axes.items() if column is not None}
 
 
 def flat(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,6 +203,15 @@ def _scores(folder: Path) -> dict[str, float]:
             name = entry["metric"] if len(names) == 1 else f"{entry['metric']}.{score}"
             found[name] = float(entry["result"][score])
     return found
+
+
+def _place_of_score(name: str) -> tuple[int, int]:
+    """Return a key that sorts scores in the order of the metrics, those of the user's own last."""
+    metric, _, part = name.partition(".")
+    if metric not in METRICS:
+        return len(METRICS), 0
+    names = METRICS[metric].scores
+    return list(METRICS).index(metric), names.index(part) if part in names else 0
 
 
 def _differs(values: list[Any]) -> bool:
