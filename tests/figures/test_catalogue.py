@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from matplotlib.figure import Figure as Drawn
+from matplotlib.text import Text
 
 import unweave
 from tests.study.analyses.tables import study_table
-from tests.training.small import pictures
+from tests.training.small import pictures, trained
 from unweave import FactorData, Run
 from unweave.errors import InputError
 from unweave.figures import FIGURES, applicable_figures, figure_named
+from unweave.figures.panels import PAGE, PAGE_HEIGHT
 from unweave.study.analyses import ANALYSES
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -34,7 +37,27 @@ def test_all_figures_that_apply_can_be_drawn(gaussian: Run, data: FactorData) ->
     assert len(figures) == 15
     for figure in figures:
         result = figure.of_runs([gaussian], [data], torch.Generator().manual_seed(0), **SMALL.get(figure.name, {}))
-        assert isinstance(figure.draw(result), Drawn), figure.name
+        drawn = figure.draw(result)
+        assert isinstance(drawn, Drawn), figure.name
+        if figure.source != "data":
+            check_print(drawn, figure.name)
+
+
+def check_print(drawn: Drawn, name: str) -> None:
+    """Check that a figure fits on a printed page, and that its texts are readable there."""
+    drawn.canvas.draw()
+    width, height = drawn.get_size_inches()
+    scale = min(1.0, PAGE / width, PAGE_HEIGHT / height)
+    texts = [text for text in drawn.findobj(Text) if isinstance(text, Text) and text.get_text() and text.get_visible()]
+    assert width <= PAGE + 1e-6, name
+    assert scale * min(text.get_fontsize() for text in texts) >= 6.99, name
+
+
+def test_figures_of_many_latents_are_readable_in_print(tmp_path: Path, data: FactorData) -> None:
+    run = trained(tmp_path, steps=2, latents=12)
+    for name in ("traversals", "mutual_information", "interventions", "jacobian", "latent_marginals"):
+        figure = figure_named(name)
+        check_print(figure.draw(figure.of_runs([run], [data], torch.Generator().manual_seed(0))), name)
 
 
 def test_figures_of_factors_do_not_apply_to_bare_images(linear: Run) -> None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 import torch
 
+from unweave.figures.panels import PAGE
 from unweave.figures.strips import BORDER, LABEL, WIDTH, draw_strips, in_colour, to_bytes
 
 
@@ -43,6 +46,21 @@ def test_the_widest_row_ends_inside_the_figure(side: int) -> None:
     first, second = ((axes.get_position().x0 * inches, axes.get_position().x1 * inches) for axes in figure.axes)
     assert first == pytest.approx((LABEL, LABEL + WIDTH))
     assert second == pytest.approx((LABEL, LABEL + WIDTH / 2))
+
+
+def test_texts_have_a_readable_size_and_stay_inside_a_printed_page() -> None:
+    images = torch.zeros(30, 1, 8, 8, dtype=torch.uint8)
+    captions = [f"−{number}.25" for number in range(30)]
+    long = "a label that somebody gave to a run and that is much longer than the margin"
+    figure = draw_strips("title", [(long, images)], captions=[captions], note="note " * 40, footer="foot " * 40)
+    assert figure.get_figwidth() <= PAGE
+    assert min(float(text.get_fontsize()) for text in figure.texts) >= 7
+    boxes = [text.get_window_extent() for text in figure.texts]
+    assert all(box.x0 >= 0 and box.x1 <= figure.bbox.x1 for box in boxes)
+    shown = [text for text in figure.texts if text.get_text() in captions]
+    assert 10 <= len(shown) < 30  # every second or third
+    places = [text.get_window_extent() for text in shown]
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(places))
 
 
 def test_a_long_title_fits_into_the_figure() -> None:

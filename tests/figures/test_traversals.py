@@ -24,7 +24,7 @@ def test_latents_are_ordered_by_kl_with_their_values_above(
     assert result.title.endswith("latents by KL, ±2 standard deviations of the prior")
     figure = draw_traversals(result)
     assert len(figure.axes) == 4
-    assert [text.get_text() for text in figure.texts].count("-2") == 4
+    assert [text.get_text() for text in figure.texts].count("−2") == 4
 
 
 def test_quantised_latents_show_each_level_once_by_entropy(
@@ -99,6 +99,6 @@ def test_values_that_are_zero_up_to_rounding_are_captioned_zero() -> None:
     rows = (("z0", images), ("z1", images), ("z2", images))
     values = ((-2.0, -3e-08, 0.25, 2.0), (-2e-09, -1e-09, 1e-09, 2e-09), (0.0, -0.0, 0.0, 0.0))
     texts = [text.get_text() for text in draw_traversals(Traversals("title", rows, values)).texts]
-    assert texts[2:6] == ["-2", "0", "0.25", "2"]
-    assert texts[7:11] == ["-2e-09", "-1e-09", "1e-09", "2e-09"]  # a latent of small values keeps them
+    assert texts[2:6] == ["−2", "0", "0.25", "2"]
+    assert texts[7:11] == ["−2e−09", "−1e−09", "1e−09", "2e−09"]  # a latent of small values keeps them
     assert texts[12:16] == ["0", "0", "0", "0"]

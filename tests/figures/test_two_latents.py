@@ -20,7 +20,7 @@ def test_every_combination_of_two_latents_is_decoded(gaussian: Run, data: Factor
             assert torch.equal(grid.images[row, column], to_bytes(gaussian.decode(expected[None]))[0])
     (panel,) = draw_two_latents(result).axes
     assert (panel.get_ylabel(), panel.get_xlabel()) == ("z1", "z3")
-    assert [tick.get_text() for tick in panel.get_xticklabels()] == ["-2", "0", "2"]
+    assert [tick.get_text() for tick in panel.get_xticklabels()] == ["−2", "0", "2"]
 
 
 def test_runs_stand_side_by_side_and_quantised_ones_show_each_level(

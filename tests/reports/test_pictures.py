@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from unweave.reports.pictures import WIDE, encode_figure, kind_of, show_figure
+from unweave.reports.pictures import LARGE, WIDE, encode_figure, kind_of, show_figure
 
 
 def scatter(points: int) -> Figure:
@@ -30,7 +30,7 @@ def test_few_points_are_svg_and_many_are_pixels() -> None:
     assert b"<svg" in content
     media, content = encode_figure(scatter(20_000), "plot")
     assert media == "image/png"
-    assert Image.open(io.BytesIO(content)).size == (600, 450)  # 4 × 3 inches at 150 dots
+    assert Image.open(io.BytesIO(content)).size == (880, 660)  # 4 × 3 inches at 220 dots
 
 
 def test_a_picture_keeps_within_its_bytes_where_it_can() -> None:
@@ -59,3 +59,14 @@ def test_the_picture_is_part_of_the_page_and_wide_ones_scroll() -> None:
     wide.set_size_inches(WIDE / 96 + 1, 2)
     assert 'class="wide"' in show_figure(wide, "wide")
     assert 'class="wide"' not in shown
+
+
+def test_figures_are_larger_on_a_screen_and_have_their_own_size_in_print() -> None:
+    small, page, wide = (scatter(3) for _ in range(3))
+    page.set_size_inches(9, 2)
+    wide.set_size_inches(14, 2)
+    shown = [show_figure(figure, "a figure") for figure in (small, page, wide)]
+    widths = [int(found[1]) for each in shown if (found := re.search(r'width="(\d+)"', each))]
+    assert widths == [round(4 * 96 * LARGE), WIDE, 14 * 96]
+    assert [re.search(r"--inches:([\d.]+)", each)[1] for each in shown] == ["4.00", "9.00", "14.00"]  # type: ignore[index]
+    assert ['class="landscape"' in each for each in shown] == [False, True, True]

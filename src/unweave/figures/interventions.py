@@ -11,7 +11,7 @@ import torch
 from unweave.data import FactorData
 from unweave.figures.mosaic import mosaic
 from unweave.figures.mutual_information import Information, information_map
-from unweave.figures.panels import SMALL, TEXT
+from unweave.figures.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
 from unweave.figures.style import INACTIVE, add_colour_bar, heat_map, new_figure
 from unweave.figures.traversals import Inactive, Traversals, make_traversals
 from unweave.training import Run
@@ -19,7 +19,7 @@ from unweave.training import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-WIDE = 4.6  # inches of the images
+WIDE, NARROW = 4.6, 1.8  # inches of the images
 GAP = 4  # pixels between latents
 
 
@@ -60,10 +60,11 @@ def draw_interventions(result: Interventions) -> Figure:
     latents, starts = len(moved.latents), moved.starts
     strips = torch.stack([strip for _, strip in moved.rows]).unflatten(0, (latents, starts))
     page = np.concatenate([np.pad(mosaic(block), ((0, GAP), (0, 0), (0, 0)), constant_values=255) for block in strips])
-    block = WIDE * page.shape[0] / page.shape[1] / latents  # inches of one latent
     right = 0.42 * len(information.factors) + 0.9
-    figure = new_figure(WIDE + right + 0.6, block * latents + 1.5)
-    left, map_axes = figure.subplots(1, 2, width_ratios=(WIDE, right))
+    tall = page.shape[0] / page.shape[1]
+    across = max(NARROW, min(WIDE, PAGE - right - 0.6, (PAGE_HEIGHT - 1.5) / tall))  # inches of the images
+    figure = new_figure(across + right + 0.6, across * tall + 1.5)
+    left, map_axes = figure.subplots(1, 2, width_ratios=(across, right))
     left.imshow(page, interpolation="nearest", aspect="auto")
     height = page.shape[0] / latents
     labels = [
@@ -80,8 +81,10 @@ def draw_interventions(result: Interventions) -> Figure:
         map_axes, information.matrix.T, labels, information.factors, greatest=1.0, grey_rows=moved.inactive
     )
     map_axes.set_yticks([])
+    map_axes.xaxis.tick_top()  # close to the first row of a tall figure
+    map_axes.tick_params(length=0)
     for row in range(1, latents):
         map_axes.axhline(row - 0.5, color="white", linewidth=1.5)
     add_colour_bar(figure, image, map_axes, "I(z; f) / H(f)")
-    figure.suptitle(moved.title, fontsize=TEXT + 1 if len(moved.title) < 100 else SMALL, wrap=True)
+    figure.suptitle(moved.title, fontsize=TEXT, wrap=True)
     return figure

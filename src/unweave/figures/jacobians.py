@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CHANNELS = {1: ("",), 3: ("red", "green", "blue")}
+SHORT = 11  # columns, up to which norm and area fit into one line above each
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def draw_jacobians(result: Jacobians) -> Figure:
             rows.append((f"{label}\n{kind}".strip(), coloured))
             captions.append(_captions(block, result.images) if channel == 0 else None)
     footer = (
-        f"Above each column: latent · L2 norm · fraction of the image that holds {result.energy:.0%} of its energy. "
+        f"Above each column: latent, L2 norm, and fraction of the image that holds {result.energy:.0%} of its energy. "
         "Blue is negative, red positive; one contrast per run."
     )
     return draw_strips(result.title, rows, captions=captions, footer=footer)
@@ -188,4 +189,5 @@ def _start(image: Tensor, channel: int, rows: int) -> Tensor:
 def _captions(block: Columns, images: bool) -> list[str]:
     numbers = zip(block.latents, block.norms, block.areas, strict=True)
     start = ["mean image" if block.basis else "image"] if images else []
-    return [*start, *(f"z{latent} · {norm:.2g} · {area:.0%}" for latent, norm, area in numbers)]
+    apart = " · " if len(block.latents) <= SHORT else "\n"  # narrow columns have three short lines
+    return [*start, *(f"z{latent}\n{norm:.2g}{apart}{area:.0%}" for latent, norm, area in numbers)]

@@ -13,7 +13,7 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
 from unweave.figures.ordering import active_latents, ordered_latents
-from unweave.figures.panels import TEXT
+from unweave.figures.panels import PAGE, SMALL, TEXT
 from unweave.figures.style import add_colour_bar, heat_map, new_figure
 from unweave.figures.titles import names_of, title_of
 from unweave.metrics.information import discretize, entropies, information_table
@@ -22,6 +22,9 @@ from unweave.training import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+NARROWEST, NUMBERED = 0.2, 0.3  # inches of a latent: at least, and from which values are written into cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +118,16 @@ def draw_maps(title: str, maps: Sequence[Information], *, label: str, greatest: 
     """Draw matrices of factors and latents below one another, and return the matplotlib figure."""
     widest = max(len(m.latents) for m in maps)
     tallest = sum(len(m.factors) for m in maps)
-    figure = new_figure(0.42 * widest + 2.6, 0.34 * tallest + 0.55 * len(maps) + 0.6)
+    cell = min(0.42, max(NARROWEST, (PAGE - 2.6) / widest))  # inches of a latent
+    figure = new_figure(cell * widest + 2.6, 0.34 * tallest + 0.55 * len(maps) + 0.6)
     axes = figure.subplots(len(maps), 1, squeeze=False)[:, 0]
     for panel, entry in zip(axes, maps, strict=True):
         names = [f"z{latent}" for latent in entry.latents]
-        image = heat_map(panel, entry.matrix, entry.factors, names, greatest=greatest, grey_columns=entry.inactive)
+        look: dict[str, Any] = {"greatest": greatest, "grey_columns": entry.inactive, "numbers": cell >= NUMBERED}
+        image = heat_map(panel, entry.matrix, entry.factors, names, **look)
         if len(maps) > 1:
             panel.set_title(entry.name.replace("\n", ", "), fontsize=TEXT)
     grey = ", inactive latents grey" if any(any(m.inactive) for m in maps) else ""
     add_colour_bar(figure, image, list(axes), label)
-    figure.suptitle(f"{title}{grey}", fontsize=TEXT + 1 if len(title) < 70 else TEXT - 1, wrap=True)
+    figure.suptitle(f"{title}{grey}", fontsize=TEXT if len(title) < 80 else SMALL, wrap=True)
     return figure

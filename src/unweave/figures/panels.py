@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, told apart by colour-blind readers; markers tell methods apart in grey print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-SMALL, TEXT = 7, 8  # points
+SMALL, TEXT = 7, 8  # points; nothing is smaller
+PAGE, PAGE_HEIGHT = 7.0, 9.4  # inches of a printed page, to which figures are fitted so that texts keep their size
+SHRUNK = 0.7  # of the usual size, to which panels are made smaller so that a grid fits
 Shared = Literal["all", "row", "col"]
 LARGEST = 48.0  # inches
 
@@ -27,13 +29,18 @@ def panel_grid(
     margin: tuple[float, float] = (0.9, 0.9),
     **share: Any,
 ) -> tuple[Figure, Any]:
-    """Return a figure and its axes (rows, columns); ``size`` of a panel and ``margin`` are in inches."""
+    """Return a figure and its axes (rows, columns); ``size`` of a panel and ``margin`` are in inches.
+
+    Panels of a grid that is a little wider than a printed page are made narrower.
+    """
     extra("matplotlib", "figures")
     from matplotlib.figure import Figure
 
     if not rows or not columns:
         raise InputError("there is nothing to draw: the result has no rows.")
     width, height = (min(n * s + m, LARGEST) for n, s, m in zip((columns, rows), size, margin, strict=True))
+    if SHRUNK * size[0] * columns + margin[0] <= PAGE:
+        width = min(width, PAGE)
     figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, **share)
     for panel in axes.flat:

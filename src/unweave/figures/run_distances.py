@@ -12,7 +12,7 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.data.distances import Distance, distance_named, ground_truth_distance
 from unweave.errors import whole
-from unweave.figures.panels import SMALL, TEXT
+from unweave.figures.panels import PAGE, SMALL, TEXT
 from unweave.figures.style import SEQUENTIAL, new_figure
 from unweave.figures.titles import names_of, title_of
 from unweave.terms.gaussians import kl_between
@@ -105,7 +105,8 @@ def draw_run_distances(result: RunDistances) -> Figure:
     Each matrix is scaled to its largest entry. Below it is its correlation with the ground truth off the diagonal.
     """
     spaces = [space for space in SPACES if any(space in found for _, found in result.rows)]
-    figure = new_figure(1.45 * len(spaces) + 1.2, 1.55 * len(result.rows) + 0.7)
+    side = min(1.45, (PAGE - 1.0) / len(spaces))  # inches of a matrix
+    figure = new_figure(side * len(spaces) + 1.0, (side + 0.1) * len(result.rows) + 0.7)
     axes = figure.subplots(len(result.rows), len(spaces), squeeze=False)
     for row, (name, found) in enumerate(result.rows):
         for column, space in enumerate(spaces):

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from unweave.errors import extra
+from unweave.figures.panels import PAGE, PAGE_HEIGHT, SHRUNK, SMALL, TEXT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GAP = 3  # pixels between images at 64 × 64, of which one is the border
 BORDER = 190  # grey around each image, so that white images have an edge
-LABEL, WIDTH = 1.3, 9.0  # inches
-CAPTION, GAP_BELOW = 0.16, 0.04  # inches above and below a row
+LABEL, MARGIN = 1.1, 0.1  # inches to the left and to the right of the images
+WIDTH = PAGE - LABEL - MARGIN
+LINE, GAP_BELOW = 0.13, 0.04  # inches of a line of captions, and below a row
 TALLEST = 2.2  # inches of one row, so that few images do not fill a page
-FITTING = 18  # characters of a label at the usual size
+FITTING, MOST = 16, 19  # characters of a label at the usual size, and at the smaller one
 GREY = "#8a8a8a"
-TITLE = 100  # characters that fit into the width at the usual size
+TITLE, NOTE = 95, 120  # characters of a line of the title, and of a note
+LETTER = 0.05  # inches of a character of a caption
+DPI = 220
 
 
 def draw_strips(
@@ -42,35 +48,49 @@ def draw_strips(
 
     pages = [_strip(images) for _, images in rows]
     pixel = min(WIDTH / max(page.shape[1] for page in pages), TALLEST / pages[0].shape[0])  # inches
+    texts = [list(row or ()) for row in captions or [None] * len(rows)]
+    above = [0.03 + LINE * max(text.count("\n") + 1 for text in row) if row else 0.0 for row in texts]
+    title, note, footer = (textwrap.fill(text, most) for text, most in ((title, TITLE), (note, NOTE), (footer, NOTE)))
+    head = 0.2 + 0.16 * title.count("\n") + (0.06 + 0.14 * (note.count("\n") + 1) if note else 0.0) + 0.08
+    foot = 0.06 + (0.06 + 0.14 * (footer.count("\n") + 1) if footer else 0.0)
+    rest = head + sum(above) + len(rows) * GAP_BELOW + foot
+    pixel = max(SHRUNK * pixel, min(pixel, (PAGE_HEIGHT - rest) / sum(page.shape[0] for page in pages)))
     heights = [pixel * page.shape[0] for page in pages]
-    above = [CAPTION if texts else 0.0 for texts in captions or [None] * len(rows)]
-    head = 0.42 + (0.22 if note else 0.0)
-    foot = 0.06 + (0.22 if footer else 0.0)
-    height = head + sum(heights) + sum(above) + len(rows) * GAP_BELOW + foot
-    figure = Figure(figsize=(LABEL + WIDTH + 0.1, height), dpi=150)
-    total_width, total_height = figure.get_size_inches()
-    size = 11 * min(1.0, TITLE / max(1, len(title)))
-    figure.text(LABEL / total_width, 1 - 0.08 / total_height, title, fontsize=size, ha="left", va="top")
+    height = sum(heights) + rest
+    figure = Figure(figsize=(PAGE, height), dpi=DPI)
+
+    def write(x: float, y: float, text: str, size: float, **look: Any) -> None:
+        figure.text(x / PAGE, y / height, text, fontsize=size, **look)
+
+    write(0.05, height - 0.05, title, TEXT + 1, ha="left", va="top")
     if note:
-        figure.text(LABEL / total_width, 1 - 0.34 / total_height, note, fontsize=8, ha="left", va="top", color="#a33")
+        write(0.05, height - 0.24 - 0.16 * title.count("\n"), note, SMALL, ha="left", va="top", color="#a33")
     if footer:
-        figure.text(LABEL / total_width, 0.08 / total_height, footer, fontsize=8, ha="left", va="bottom")
-    top = total_height - head
+        write(0.05, 0.05, footer, SMALL, ha="left", va="bottom")
+    top = height - head
     for number, ((name, images), page, strip) in enumerate(zip(rows, pages, heights, strict=True)):
         top -= above[number]
         across = pixel * page.shape[1]
-        frame = (LABEL / total_width, (top - strip) / total_height, across / total_width, strip / total_height)
-        axes = figure.add_axes(frame)
+        axes = figure.add_axes((LABEL / PAGE, (top - strip) / height, across / PAGE, strip / height))
         axes.imshow(page.numpy(), interpolation="nearest", aspect="auto")
         axes.set_axis_off()
-        where = ((LABEL - 0.08) / total_width, (top - strip / 2) / total_height)
         color = GREY if number < len(grey) and grey[number] else "black"
-        figure.text(*where, name, fontsize=9 if len(name) <= FITTING else 7, ha="right", va="center", color=color)
-        for column, text in enumerate((captions[number] if captions else None) or ()):
-            x = LABEL + across * (column + 0.5) / len(images)
-            figure.text(x / total_width, (top + 0.02) / total_height, text, fontsize=6, ha="center", va="bottom")
+        lines = [part for line in name.split("\n") for part in textwrap.wrap(line, MOST) or [""]]
+        size = TEXT if max(map(len, lines)) <= FITTING else SMALL
+        write(LABEL - 0.07, top - strip / 2, "\n".join(lines), size, ha="right", va="center", color=color)
+        every = _every(texts[number], across / len(images))
+        for column, text in enumerate(texts[number]):
+            if column % every == 0:
+                x = LABEL + across * (column + 0.5) / len(images)
+                write(x, top + 0.02, text, SMALL, ha="center", va="bottom", linespacing=1.1)
         top -= strip + GAP_BELOW
     return figure
+
+
+def _every(texts: Sequence[str], room: float) -> int:
+    """Return n such that every n-th caption fits above its image, which is ``room`` inches wide."""
+    longest = max((len(line) for text in texts for line in text.split("\n")), default=0)
+    return max(1, math.ceil(LETTER * longest / room))
 
 
 def to_bytes(images: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ DIVERGING = "RdBu_r"  # blue below 0, white at 0, red above; safe for colour-bli
 FADED = "#222222"  # numbers on a light cover
 INACTIVE = "#8a8a8a"  # labels of latents that do not depend on the image
 FORMATS = (".png", ".svg", ".pdf")
+BAR = 3.5  # inches of the longest colour bar
 NUMBERS_UP_TO = 120  # cells of a heat map that are annotated
 
 
@@ -68,7 +69,7 @@ def heat_map(
 
 def add_colour_bar(figure: Figure, image: Any, axes: Any, label: str) -> None:
     """Add a colour bar with its label to the right of the axes."""
-    bar = figure.colorbar(image, ax=axes, shrink=0.8, pad=0.02)
+    bar = figure.colorbar(image, ax=axes, shrink=min(0.8, BAR / figure.get_figheight()), aspect=20, pad=0.02)
     bar.set_label(label, fontsize=TEXT)
     bar.ax.tick_params(labelsize=SMALL, length=2, width=0.6)
     bar.outline.set_linewidth(0.6)
@@ -101,4 +102,4 @@ def _write_numbers(axes: Any, values: Any, top: float, grey_rows: Sequence[bool]
         if np.isnan(value):
             continue
         color = FADED if grey else "white" if value < 0.6 * top else "black"
-        axes.text(column, row, f"{value:.2f}".lstrip("0") or "0", ha="center", va="center", fontsize=6, color=color)
+        axes.text(column, row, f"{value:.2f}".lstrip("0") or "0", ha="center", va="center", fontsize=SMALL, color=color)

@@ -99,4 +99,4 @@ def _label(run: Run, latent: int, inactive: bool) -> str:
 def _captions(values: tuple[float, ...]) -> list[str]:
     """Return the values as texts; a value that is 0 up to rounding error is written as 0."""
     negligible = 1e-6 * max(abs(value) for value in values)
-    return ["0" if abs(value) <= negligible else f"{value:.2g}" for value in values]
+    return ["0" if abs(value) <= negligible else f"{value:.2g}".replace("-", "−") for value in values]

@@ -13,7 +13,7 @@ from unweave.data import FactorData
 from unweave.errors import InputError
 from unweave.figures.mosaic import mosaic
 from unweave.figures.ordering import ordered_latents
-from unweave.figures.panels import SMALL, TEXT
+from unweave.figures.panels import PAGE, SHRUNK, SMALL, TEXT
 from unweave.figures.spans import Over, latent_values
 from unweave.figures.strips import to_bytes
 from unweave.figures.style import new_figure
@@ -86,7 +86,8 @@ def make_two_latents(
 
 def draw_two_latents(result: TwoLatents) -> Figure:
     """Draw the grids side by side with the values of both latents, and return the matplotlib figure."""
-    figure = new_figure(len(result.grids) * (SIDE + 0.5) + 0.2, SIDE + 0.9)
+    side = max(SHRUNK * SIDE, min(SIDE, (PAGE - 0.2) / len(result.grids) - 0.5))
+    figure = new_figure(len(result.grids) * (side + 0.5) + 0.2, side + 0.9)
     axes = figure.subplots(1, len(result.grids), squeeze=False)[0]
     for panel, grid in zip(axes, result.grids, strict=True):
         page = mosaic(grid.images)
@@ -118,4 +119,4 @@ def _chosen(run: Run, latents: tuple[int, int] | None) -> tuple[int, int]:
 
 
 def _texts(values: tuple[float, ...]) -> list[str]:
-    return ["0" if abs(value) < 1e-6 else f"{value:.2g}" for value in values]
+    return ["0" if abs(value) < 1e-6 else f"{value:.2g}".replace("-", "−") for value in values]

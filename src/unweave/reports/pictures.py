@@ -15,26 +15,30 @@ if TYPE_CHECKING:
 Kind = Literal["plot", "map", "photo"]  # a plot is inverted in dark mode; heat maps and images are not
 MOST_SVG = 250_000  # bytes; larger ones become pixels
 MANY_POINTS, MANY_TEXTS, MANY_PANELS = 4_000, 400, 30  # figures with more are drawn as pixels at once
-DPI = (150, 110, 80)  # tried in this order until a picture is small enough
+DPI = (220, 150, 110, 80)  # tried in this order until a picture is small enough
 MOST = 600_000  # bytes of a picture
-PLAIN = 96  # dots per inch of a page
-WIDE = 1150  # pixels of a page; wider figures scroll
+PLAIN, LARGE = 96, 1.35  # dots per inch of a page, and how much larger a figure is on a screen than in print
+WIDE = 1120  # pixels of a page; wider figures scroll
+UPRIGHT = 7.1  # inches of a printed page; wider figures are printed on a page of their own, in landscape format
 DIVERGING = ("RdBu", "RdBu_r")
 
 
 def show_figure(figure: Figure, alt: str, *, most: int = MOST, caption: object = "") -> Html:
     """Return a figure as an HTML figure whose picture is part of the page.
 
-    A figure that is wider than the page keeps a readable size and scrolls.
+    On a screen it is enlarged as far as the page is wide; one that is wider than the page scrolls. In print it has
+    its own size, so that its texts have the size that they were drawn with.
     """
     kind = kind_of(figure)
     media, content = encode_figure(figure, kind, most)
-    width = round(figure.get_size_inches()[0] * PLAIN)
+    inches = float(figure.get_size_inches()[0])
+    width = round(max(inches * PLAIN, min(inches * PLAIN * LARGE, WIDE)))
     address = f"data:{media};base64,{base64.b64encode(content).decode()}"
-    image = tag("img", src=address, alt=alt, width=width, class_=kind)
+    image = tag("img", src=address, alt=alt, width=width, class_=kind, style=f"--inches:{inches:.2f}")
     if width > WIDE:
         image = tag("div", image, class_="wide", tabindex=0, role="region", aria_label="A wide figure; it scrolls")
-    return tag("figure", image, tag("figcaption", caption) if caption else "")
+    below = tag("figcaption", caption) if caption else ""
+    return tag("figure", image, below, class_="landscape" if inches > UPRIGHT else None)
 
 
 def kind_of(figure: Figure) -> Kind:
@@ -59,7 +63,7 @@ def encode_figure(figure: Figure, kind: Kind, most: int = MOST) -> tuple[str, by
             if len(content) <= min(most, MOST_SVG):
                 return "image/svg+xml", content
     media, content = "", b""
-    for dpi in DPI if figure.get_size_inches()[0] * PLAIN <= WIDE else DPI[1:]:
+    for dpi in DPI if figure.get_size_inches()[0] <= UPRIGHT else DPI[1:]:
         media, content = _pixels(figure, kind, dpi)
         if len(content) <= most:
             break
