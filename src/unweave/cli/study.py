@@ -105,9 +105,7 @@ def run_study(
     verbose: Verbose = False,
 ) -> None:
     """Train and score all runs of a study that are not done yet. Running it again continues it."""
-    where: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "cpus": cpus, "gpus": gpus}
-    where |= {"device": device} if device else {}
-    carry_out(_open(spec, store), part, retry=False, where=where)
+    carry_out(_open(spec, store), part, retry=False, where=place(engine, workers, address, cpus, gpus, device))
 
 
 @study_app.command("retry")
@@ -125,9 +123,7 @@ def retry_study(
     verbose: Verbose = False,
 ) -> None:
     """Try the failed runs of a study again, and finish the others."""
-    where: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "cpus": cpus, "gpus": gpus}
-    where |= {"device": device} if device else {}
-    carry_out(_open(spec, store), part, retry=True, where=where)
+    carry_out(_open(spec, store), part, retry=True, where=place(engine, workers, address, cpus, gpus, device))
 
 
 @study_app.command("status")
@@ -146,6 +142,8 @@ def show_status(spec: SpecPath, store: Store = None, as_json: Json = False) -> N
     for row in rows:
         if row.error:
             console.print(f"{row.run}  {row.state}  {row.error}", soft_wrap=True, highlight=False)
+    if states.get("damaged"):
+        console.print("unweave study run SPEC sets damaged runs aside and trains them again.")
     if aside:
         console.print(f"set aside as damaged: {', '.join(aside)}", soft_wrap=True, highlight=False)
 
@@ -194,6 +192,14 @@ def _open(spec: Path, store: str | None) -> Study:
     from unweave.study import Study
 
     return Study(spec, store=store)
+
+
+def place(
+    engine: str, workers: int | None, address: str | None, cpus: float, gpus: float, device: str | None
+) -> dict[str, Any]:
+    """Return the options that say where runs are trained, as :meth:`Study.run` takes them."""
+    where = {"engine": engine, "workers": workers, "address": address, "cpus": cpus, "gpus": gpus}
+    return where | ({"device": device} if device else {})
 
 
 def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, Any]) -> None:
