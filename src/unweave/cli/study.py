@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from unweave.cli.data import absent
 from unweave.cli.options import Json, Quiet, Store, Verbose, console, print_json
 from unweave.cli.without_torch import without_torch
 from unweave.errors import InputError
@@ -62,18 +63,19 @@ def plan_study(
         study = _open(spec, store)
         return study, study.status(), dict(by_data(study.planned)), varying(study.planned)
 
-    study, states, data, varied = without_torch(read, own=_uses_own_code(spec))
+    study, states, counts, varied = without_torch(read, own=_uses_own_code(spec))
     runs, different = len(study.planned), len({run.name for run in study.planned})
     second = study.second_stage()
     if as_json:
         facts = {"name": study.spec.name, "runs": runs, "different": different, "states": states, "varies": varied}
         facts |= {"second_stage": second} if study.spec.select else {}
+        facts |= {"absent": missing} if (missing := _absent(study)) else {}
         time = study.estimate() if estimated else None
         print_json({**facts, **({"training_seconds": time.seconds} if time else {})})
         return
     stage = " in the first stage" if study.spec.select else ""
     console.print(f"{study.spec.name}: {runs:,} {'run' if runs == 1 else 'runs'}{stage}", highlight=False)
-    for name, count in data.items():
+    for name, count in counts.items():
         console.print(f"  {name}: {count:,}", highlight=False)
     if different < runs:
         console.print(
@@ -85,6 +87,7 @@ def plan_study(
         more = f"{second:,} {'run' if second == 1 else 'runs'} in the second stage"
         chosen = f"fresh seeds of the settings with the best {rule.over_seeds} of {rule.by} per {', '.join(rule.per)}"
         console.print(f"then {more}: {chosen}", soft_wrap=True, highlight=False)
+    _print_absent(study)
     _print_states(states)
     if estimated:
         _print_estimate(study, workers)
@@ -206,6 +209,8 @@ def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, A
     """Run a study while showing its progress, and exit with status 1 if runs failed."""
     from unweave.cli.live import shown
 
+    if where["engine"] == "local":
+        _print_absent(study)
     with shown(study) as (report, watch):
         states = study.run(part=_part(part), retry=retry, report=report, watch=watch, **where)
     for run, reason in study.set_aside.items():
@@ -214,6 +219,16 @@ def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, A
     if states.get("failed"):
         console.print("unweave study status SPEC shows the errors; unweave study retry SPEC tries them again.")
         raise typer.Exit(1)
+
+
+def _absent(study: Study) -> list[str]:
+    return absent({run.settings.get("data") for run in study.planned})
+
+
+def _print_absent(study: Study) -> None:
+    if missing := _absent(study):
+        fetch = "; ".join(f"unweave data fetch {name}" for name in missing)
+        console.print(f"not on this machine: {', '.join(missing)}. To get them: {fetch}", soft_wrap=True)
 
 
 def _print_estimate(study: Study, workers: int | None) -> None:
