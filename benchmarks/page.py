@@ -1,6 +1,6 @@
-"""Measure the page of ``unweave explore``: latency of the decoder, frames per second, weight, and 12,600 rows.
+"""Measure the page of ``unweave explore``, served and exported: latency, frames per second, weight, and 12,600 rows.
 
-``python benchmarks/page.py`` trains two short runs, serves them, drives Chromium, and writes ``page.md``.
+``python benchmarks/page.py`` trains two short runs, serves and exports them, drives Chromium, and writes ``page.md``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 import unweave
-from unweave.explore import find_shelf
+from unweave.explore import export_page, find_shelf
 from unweave.explore.app import STATIC
 from unweave.explore.table import Table
 
@@ -45,6 +45,25 @@ DRAG = """async (seconds) => {
   }
   const passed = (performance.now() - began) / 1000;
   return { frames: (Number(canvas.dataset.frame) - first) / passed, moves: moves / passed };
+}"""
+LATENCY = """async (moves) => {
+  const slider = document.querySelector(".latent input[type=range]");
+  const canvas = document.querySelector("canvas[data-role=decoded]");
+  const [low, high] = [Number(slider.min), Number(slider.max)];
+  const times = [];
+  for (let i = 0; i < moves; i += 1) {
+    const drawn = new Promise((done) => {
+      const observer = new MutationObserver(() => { observer.disconnect(); done(); });
+      observer.observe(canvas, { attributes: true, attributeFilter: ["data-frame"] });
+    });
+    const began = performance.now();
+    slider.value = low + ((i + 1) / (moves + 1)) * (high - low);
+    slider.dispatchEvent(new Event("input"));
+    await drawn;
+    times.push(performance.now() - began);
+  }
+  times.sort((a, b) => a - b);
+  return times[Math.floor(moves / 2)];
 }"""
 SCROLL = """async () => {
   const grid = document.querySelector(".grid");
@@ -122,6 +141,28 @@ def measure_requests(client: httpx.Client, run: unweave.Run) -> dict[str, float]
     return found
 
 
+def measure_picture(page: Any) -> dict[str, float]:
+    """Return how long the picture of an open page takes after a move of a slider, and how often it is drawn."""
+    page.wait_for_timeout(2000)  # until the strips and the Jacobian are drawn
+    latency = page.evaluate(LATENCY, 50)
+    page.wait_for_timeout(2000)
+    return {"slider": latency, **page.evaluate(DRAG, 4)}
+
+
+def measure_exported(browser: Any, run: unweave.Run, path: Path) -> dict[str, float]:
+    """Export the page of a run, open it from disk without a network, and measure it."""
+    exported = export_page(run, path, data=run.data())
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    began = time.perf_counter()
+    page.goto(path.as_uri())
+    page.wait_for_selector("canvas[data-role=decoded][data-frame]", timeout=120_000)
+    opened = 1000 * (time.perf_counter() - began)
+    found = {"size": exported.size, "rest": exported.size - exported.weights, "open": opened, **measure_picture(page)}
+    context.close()
+    return found
+
+
 def many_runs(run: unweave.Run, store: Path) -> None:
     """Copy what a table reads of a run to 12,600 folders, with other settings and scores."""
     fields = json.loads((run.folder / "configuration.json").read_text())
@@ -168,17 +209,18 @@ def main() -> None:
         runs = train(store)
         many_runs(runs[0][1], large)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
-        rows = []
+        rows, exported = [], []
         with served(store) as address, httpx.Client(base_url=address, timeout=120) as client:
             for title, run in runs:
                 found: dict[str, Any] = dict(measure_requests(client, run))
                 page = browser.new_page()
                 page.goto(f"{address}#/run/{run.name}")
                 page.wait_for_selector("canvas[data-role=decoded][data-frame]")
-                page.wait_for_timeout(2000)
-                found |= page.evaluate(DRAG, 4)
+                found |= measure_picture(page)
                 rows.append((title, found))
                 page.close()
+        for title, run in runs:
+            exported.append((title, measure_exported(browser, run, Path(place) / f"{run.name}.html")))
         table = measure_table(large)
         with served(large) as address:
             page = browser.new_page()
@@ -187,10 +229,15 @@ def main() -> None:
             page.wait_for_timeout(1000)
             scrolled = page.evaluate(SCROLL)
         browser.close()
-    write(rows, table, scrolled)
+    write(rows, exported, table, scrolled)
 
 
-def write(rows: list[tuple[str, dict[str, Any]]], table: dict[str, float], scrolled: dict[str, float]) -> None:
+def write(
+    rows: list[tuple[str, dict[str, Any]]],
+    exported: list[tuple[str, dict[str, float]]],
+    table: dict[str, float],
+    scrolled: dict[str, float],
+) -> None:
     """Write ``page.md``."""
     load = Path("/proc/loadavg").read_text().split()[0] if Path("/proc/loadavg").exists() else "unknown"
     lines = [
@@ -200,21 +247,41 @@ def write(rows: list[tuple[str, dict[str, Any]]], table: dict[str, float], scrol
         f"load average {load}), torch {torch.__version__}. Server, browser (headless Chromium, drawing in software) "
         "and model share these cores. Milliseconds are medians, from the request to the last byte of the answer.",
         "",
-        "| run | decoder alone | one picture | all strips | Jacobian | first opening | frames per second |",
-        "|---|---|---|---|---|---|---|",
+        "| run | decoder alone | one picture | all strips | Jacobian | first opening | slider to picture | "
+        "frames per second |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for title, found in rows:
         numbers = [
-            f"{found[name]:.1f} ms" for name in ("decoder alone", "one picture", "all strips", "Jacobian", "open")
+            f"{found[name]:.1f} ms"
+            for name in ("decoder alone", "one picture", "all strips", "Jacobian", "open", "slider")
         ]
         lines.append(f"| {title} | {' | '.join(numbers)} | {found['frames']:.0f} |")
+    lines += [
+        "",
+        "`unweave explore RUN --export page.html`, opened from disk without a network; the decoder is computed by "
+        "onnxruntime-web in one thread of the browser:",
+        "",
+        "| run | file | beside the weights | first picture | slider to picture | frames per second |",
+        "|---|---|---|---|---|---|",
+    ]
+    for title, found in exported:
+        sizes = " | ".join(f"{found[name] / 1e6:.1f} MB" for name in ("size", "rest"))
+        times = " | ".join(f"{found[name]:.1f} ms" for name in ("open", "slider"))
+        lines.append(f"| {title} | {sizes} | {times} | {found['frames']:.0f} |")
     files, size = weight()
     lines += ["", "| what | measured | target |", "|---|---|---|"]
     lines += [f"| frames per second, {title} | {found['frames']:.0f} | ≥ 20 |" for title, found in rows]
+    lines += [f"| frames per second, exported, {title} | {found['frames']:.0f} | ≥ 20 |" for title, found in exported]
+    lines += [
+        f"| MB beside the weights, exported, {title} | {found['rest'] / 1e6:.1f} | ≤ 8 |" for title, found in exported
+    ]
     lines += [
         "",
         "*Frames per second* counts pictures on the canvas while a slider is moved on every frame of the browser "
-        "for four seconds. *All strips* is nine pictures for each latent in one request. *First opening* encodes 4,000 "
+        "for four seconds. *Slider to picture* is the median time from a single move of a slider until the picture is "
+        "drawn. *First picture* is the time from opening the file, which unpacks the module of onnxruntime-web. *All "
+        "strips* is nine pictures for each latent in one request. *First opening* encodes 4,000 "
         "images of the data for the ranges and the mutual information.",
         "",
         f"The page itself is {files} files, {size / 1000:.0f} kB, without compression and without a build.",

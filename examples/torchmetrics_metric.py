@@ -8,15 +8,12 @@ import unweave
 from unweave.integrations import CodeScores
 
 data = unweave.load("xysquares", size=16)
-generator = torch.Generator().manual_seed(0)
-factors = data.space.sample(2_000, generator)
-images = data.images(factors, generator)
+factors = data.space.sample(2_000, torch.Generator().manual_seed(0))
+images = data.images(factors) / 255
 encoder = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.LazyLinear(6))  # your own encoder
-
 metric = CodeScores(["mig", "dci", "modularity"])
 with torch.no_grad():
     for batch, labels in DataLoader(TensorDataset(images, factors), batch_size=256):
-        metric.update(encoder(batch.float() / 255), labels)
-
+        metric.update(encoder(batch), labels)
 for name, value in metric.compute().items():
     show(f"{name:24} {value:.3f}")

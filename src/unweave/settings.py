@@ -6,8 +6,8 @@ import hashlib
 import importlib
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, Va
 from unweave.errors import InputError, unknown
 
 T = TypeVar("T")
-_IMPORTS: ContextVar[bool] = ContextVar("own_code_is_imported", default=True)
+_ALLOWED: ContextVar[frozenset[str] | None] = ContextVar("own_code_that_is_imported", default=None)  # None for all
 
 
 class Settings(BaseModel):
@@ -79,18 +79,24 @@ def named(what: str, name: str, known: Mapping[str, T]) -> T:
 
 
 @contextmanager
-def without_own_code() -> Iterator[None]:
-    """Refuse to import any ``package.module:name`` inside the block, for configurations that are not trusted."""
-    token = _IMPORTS.set(False)
+def only_own_code(names: Iterable[str]) -> Iterator[None]:
+    """Refuse to import any ``package.module:name`` but these inside the block, for configurations from files."""
+    allowed, outer = frozenset(names), _ALLOWED.get()
+    token = _ALLOWED.set(allowed if outer is None else allowed & outer)
     try:
         yield
     finally:
-        _IMPORTS.reset(token)
+        _ALLOWED.reset(token)
+
+
+def without_own_code() -> AbstractContextManager[None]:
+    """Refuse to import any ``package.module:name`` inside the block, for configurations that are not trusted."""
+    return only_own_code(())
 
 
 def imported(what: str, name: str) -> Any:
     """Import the object at ``package.module:name``; modules of the working directory are found as well."""
-    if not _IMPORTS.get():
+    if (allowed := _ALLOWED.get()) is not None and name not in allowed:
         raise InputError(f"{what} {name!r} is code outside of Unweave, which is not run here.")
     module, _, attribute = name.partition(":")
     if not module or not attribute:

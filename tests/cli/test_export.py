@@ -21,6 +21,18 @@ def test_export_writes_both_halves_and_says_how_well_they_agree(
     assert (tmp_path / "here" / "decoder.onnx").exists()
 
 
+def test_the_recipe_of_a_foreign_run_cannot_choose_where_files_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = trained(tmp_path / "runs", "pca")
+    path = made.folder / "configuration.json"
+    path.write_text(path.read_text().replace('"recipe": "pca"', '"recipe": "../../elsewhere"'))
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    assert run(monkeypatch, "export", str(made.folder), "--onnx") == 0
+    assert [path.name for path in Path.cwd().iterdir()] == [f".._.._elsewhere-{made.name[:8]}"]
+
+
 def test_wrong_words_are_sentences(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,10 +42,9 @@ def test_several_runs_list_what_was_not_computed_and_name_runs_that_differ(
         "1111111122222222": Scores(table, {"udr": "needs several runs", "elbo": "no posterior"}),
         "3333333344444444": Scores(table, {"udr": "needs several runs"}),
     }
-    monkeypatch.setattr("unweave.training.store.existing_store", lambda store: Path("runs"))
-    monkeypatch.setattr("unweave.training.store.find_run", lambda name, store: store / name)
-    monkeypatch.setattr("unweave.training.open_run", lambda folder: folder.name)
-    monkeypatch.setattr("unweave.training.score", lambda run, **_: scored[run])
+    runs = [SimpleNamespace(folder=Path("runs", name)) for name in scored]
+    monkeypatch.setattr("unweave.cli.score.open_runs", lambda names, store, trust: runs)
+    monkeypatch.setattr("unweave.training.score", lambda run, **_: scored[run.folder.name])
     assert run(monkeypatch, "score", *scored) == 0
     printed, _, left_out = capsys.readouterr().out.partition("not computed:\n")
     assert printed.split() == ["metric", "11111111", "33333333", "mig", "0.5000", "0.5000"]

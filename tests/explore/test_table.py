@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from tests.study.tiny import SPEC
+from tests.training.small import trained
 from unweave import Run
 from unweave.explore import find_shelf
-from unweave.explore.table import Table, columns, flat, read_row
+from unweave.explore.table import Table, columns, first_axes, flat, read_row
 
 Until = Callable[[Callable[[], object]], None]
 
@@ -29,6 +30,8 @@ def test_the_columns_of_a_store(store: Path, smooth: Run, stepped: Run) -> None:
     values = by_name(found)
     assert values["run"] == [smooth.name, stepped.name]
     assert values["recipe"] == ["beta_vae", "qlae"]
+    (recipes,) = (column for column in found["columns"] if column["name"] == "recipe")
+    assert recipes["titles"] == {"beta_vae": "β-VAE", "qlae": "QLAE"}
     assert values["label"] == ["smooth", "stepped"]
     assert values["psnr"] == [smooth.state.psnr, stepped.state.psnr]
     assert values["latent.size"] == [4, 3]
@@ -36,7 +39,53 @@ def test_the_columns_of_a_store(store: Path, smooth: Run, stepped: Run) -> None:
     assert values["quantisation.weight"] == [None, 0.01]
     assert "batch" not in values  # the same in both
     assert table.look(found["version"]).keys() == {"version", "read", "total", "reading"}
+    assert found["axes"]["x"] in values
     json.dumps(found, allow_nan=False)
+
+
+def rows_with(scores: list[dict[str, float]], **settings: list[Any]) -> list[dict[str, Any]]:
+    return [
+        {"run": str(place), "state": "finished", "scores": own, "settings": {k: v[place] for k, v in settings.items()}}
+        for place, own in enumerate(scores)
+    ]
+
+
+def test_the_chart_starts_with_the_score_that_most_finished_runs_have() -> None:
+    scores = [{"sap": 0.1, "psnr": 9.0}, {"sap": 0.2, "mig": 0.2}, {"dci.completeness": 0.3, "mig": 0.1}]
+    assert first_axes(columns(rows_with(scores)))["y"] == "mig"  # before SAP in the order of the metrics
+    scores = [{"mig": 0.1, "sap": 0.1}, {"sap": 0.1}, {"sap": 0.2}]
+    assert first_axes(columns(rows_with(scores)))["y"] == "sap"
+    rows = rows_with([{"mig": 0.1}, {"mig": 0.1}, {"sap": 0.2}])
+    rows[0]["state"] = rows[1]["state"] = "failed"
+    assert first_axes(columns(rows))["y"] == "sap"  # which the finished run has
+    assert first_axes(columns(rows_with([{}, {}]))) == {}
+    assert first_axes(columns([])) == {}
+
+
+def test_the_chart_starts_with_the_setting_that_varies_most() -> None:
+    none: list[dict[str, float]] = [{}, {}, {}]
+    assert first_axes(columns(rows_with(none, beta=[1, 1, 2], lr=[1, 2, 3])))["x"] == "lr"
+    assert first_axes(columns(rows_with(none, net=["a", "b", "c"], lr=[1, 2, 3])))["x"] == "lr"
+    assert first_axes(columns(rows_with(none, strength=[1, 1, 2], lr=[1, 2, 3])))["x"] == "strength"
+    assert first_axes(columns(rows_with(none, lr=[1, 1, 1]))) == {}  # it does not vary
+
+
+def test_scores_are_in_the_order_of_the_metrics() -> None:
+    found = columns(
+        rows_with([{"psnr": 9.0, "mine:score": 1.0}, {"dci.completeness": 0.3, "dci.disentanglement": 0.1}])
+    )
+    names = [column["name"] for column in found if column["kind"] == "score"]
+    assert names == ["dci.disentanglement", "dci.completeness", "mine:score"]
+
+
+def test_a_method_has_no_settings_without_effect(tmp_path: Path, smooth: Run) -> None:
+    linear = trained(tmp_path, "pca", latents=4, samples=50)
+    values = by_name({"columns": columns([read_row(smooth.folder), read_row(linear.folder)])})
+    assert values["optimiser.lr"] == [3e-3, None]
+    assert values["net.name"] == ["conv16", None]
+    assert values["samples"] == [None, 50]
+    assert values["step"] == [40, None]
+    assert "latent.size" not in values  # the same in both
 
 
 def test_changed_files_are_read_again(store: Path, tmp_path: Path, smooth: Run) -> None:

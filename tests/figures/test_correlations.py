@@ -34,7 +34,7 @@ ROWS = [
 def test_every_matrix_has_its_correlations_times_100(draw: object, rows: str, columns: str, panels: str) -> None:
     result = pandas.DataFrame(ROWS, columns=[panels, rows, columns, "correlation"])
     figure = draw(result)  # type: ignore[operator]
-    assert [panel.get_title() for panel in figure.axes] == ["dsprites", "cars3d"]
+    assert [panel.get_title() for panel in figure.axes] == ["dSprites", "Cars3D"]
     assert [[text.get_text() for text in panel.texts] for panel in figure.axes] == [["−26", "100"], ["–", "0"]]
     np.testing.assert_array_equal(figure.axes[0].images[0].get_array(), [[-0.256, 1.0]])
 

@@ -12,7 +12,7 @@ def test_proportions_of_constant_distances_are_a_step() -> None:
     data = unweave.load("xysquares", size=16)  # squares of 2 × 2 pixels, one channel each
     result = make_cumulative_distances([data], torch.Generator().manual_seed(0), pairs=50)
     ((name, found),) = result.sets
-    assert name == "xysquares"
+    assert name == "XYSquares"
     moved = 2 * 4 / (3 * 16 * 16)  # two squares of four pixels differ by one, in one of three channels
     for factor in data.space.names:
         np.testing.assert_allclose(found[factor], moved, rtol=1e-5)

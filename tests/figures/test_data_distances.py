@@ -12,8 +12,8 @@ def test_spacings_stand_beside_the_ground_truth(generator: torch.Generator) -> N
     figure = draw_data_distances(result)
     assert [panel.get_title() for panel in figure.axes] == [
         "ground truth\nx0",
-        "xysquares\nspacing 2",
-        "xysquares\nspacing 1",
+        "XYSquares\nspacing 2",
+        "XYSquares\nspacing 1",
     ]
     assert figure.axes[1].get_xlabel() == "constant"  # squares of two pixels at a spacing of two never overlap
     assert figure.axes[2].get_xlabel().startswith("r = ")
@@ -26,4 +26,4 @@ def test_one_data_set_has_a_column_per_factor(generator: torch.Generator) -> Non
     data = unweave.load("xysquares", size=16)
     figure = draw_data_distances(make_data_distances([data], generator, traversals=1))
     assert len(figure.axes) == 12
-    assert figure.get_suptitle() == "xysquares, mse"
+    assert figure.get_suptitle() == "XYSquares, mse"

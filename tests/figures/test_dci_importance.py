@@ -15,7 +15,7 @@ def test_the_importance_of_each_factor_sums_to_one(gaussian: Run, data: FactorDa
     result = make_dci_importance([gaussian], [data], generator, samples=60, importance="svm")
     np.testing.assert_allclose(result.maps[0].matrix.sum(1), 1.0)
     assert result.maps[0].factors == ("place", "width", "light")
-    assert draw_dci_importance(result).get_suptitle().startswith("beta_vae")
+    assert draw_dci_importance(result).get_suptitle().startswith("β-VAE")
 
 
 def test_a_stored_score_is_drawn(generator: torch.Generator, tmp_path: Path) -> None:

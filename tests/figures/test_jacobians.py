@@ -57,7 +57,7 @@ def test_bases_are_principal_and_independent_components(gaussian: Run, data: Fac
     fitted = PCA(4).fit(pixels)
     expected = torch.tensor(fitted.explained_variance_[:3]).sqrt().float()
     torch.testing.assert_close(torch.tensor(principal.norms), expected, rtol=1e-3, atol=1e-4)
-    assert {row["run"] for row in result.records()} == {"beta_vae", "PCA", "ICA"}
+    assert {row["run"] for row in result.records()} == {"β-VAE", "PCA", "ICA"}
 
 
 def test_channels_are_apart_with_one_contrast_and_white_at_zero() -> None:

@@ -31,7 +31,7 @@ def test_halves_stand_on_their_side_of_each_group_with_quartiles() -> None:
     result = make_paired_densities(table())
     assert result.halves == ("beta_vae", "ada_gvae")
     (panel,) = draw_paired_densities(result).axes
-    assert [label.get_text() for label in panel.get_xticklabels()] == ["dsprites", "xysquares"]
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["dSprites", "XYSquares"]
     left, right = (np.asarray(line.get_xdata(), float) for line in panel.lines[:2])
     assert (left <= 0).all()
     assert (right >= 0).all()

@@ -19,7 +19,7 @@ def test_mean_pick_and_best_are_drawn_for_each_group() -> None:
         assert np.asarray(line.get_xdata()).tolist() == rows[kind].tolist()
         assert np.asarray(line.get_ydata()).tolist() == list(range(len(rows)))
     labels = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
-    assert labels[0] == "dsprites, β VAE"
+    assert labels[0] == "dSprites, β-VAE"
 
 
 def test_groups_may_be_data_sets() -> None:

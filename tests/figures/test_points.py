@@ -30,7 +30,7 @@ def test_pairs_of_metrics_fill_a_triangle_on_one_data_set() -> None:
     figure = draw_metric_pairs(result, data="cars3d")
     assert [panel.axison for panel in figure.axes] == [True, False, True, True]
     assert sum(np.size(line.get_xdata()) for line in figure.axes[0].lines) == 45
-    assert draw_metric_pairs(result).get_suptitle() == "dsprites"
+    assert draw_metric_pairs(result).get_suptitle() == "dSprites"
     with pytest.raises(InputError, match="unknown data set 'cars': did you mean 'cars3d'"):
         draw_metric_pairs(result, data="cars")
 
@@ -47,4 +47,4 @@ def test_a_diagonal_does_not_widen_the_axes() -> None:
 def test_efficiencies_have_one_row_per_data_set_and_classifier() -> None:
     figure = draw_efficiency(efficiency_points(study_table(), metrics=["mig"]))
     labels = [panel.get_ylabel().replace("\n", " ") for panel in figure.axes]
-    assert set(labels) == {f"{d}, {c}" for d in ("dsprites", "cars3d", "shapes3d") for c in ("logistic", "boosted")}
+    assert set(labels) == {f"{d}, {c}" for d in ("dSprites", "Cars3D", "3D Shapes") for c in ("logistic", "boosted")}

@@ -14,7 +14,7 @@ from unweave.figures.strips import to_bytes
 def test_images_stand_above_their_reconstructions(tmp_path: Path, generator: torch.Generator) -> None:
     run = trained(tmp_path, steps=2)
     result = make_reconstructions(run, bars(), generator, columns=5)
-    assert result.title == "beta_vae (batch 8, net conv16) on own images, seed 0, 2 steps"
+    assert result.title == "β-VAE (batch 8, net conv16) on own images, seed 0, 2 steps"
     assert "barely better than the mean image" in result.note
     expected = (run.reconstruct(result.images) * 255).round().to(torch.uint8)
     assert torch.equal(result.reconstructions, expected)
@@ -27,7 +27,7 @@ def test_runs_reconstruct_the_same_images(
 ) -> None:
     result = compare_reconstructions([gaussian, quantised], [data, data], generator, columns=4)
     assert isinstance(result, Comparison)
-    assert [label for label, _ in result.rows] == ["own images\nimages", "beta_vae", "qlae"]
+    assert [label for label, _ in result.rows] == ["own images\nimages", "β-VAE", "QLAE"]
     images = result.rows[0][1]
     for run, (_, again) in zip((gaussian, quantised), result.rows[1:], strict=True):
         assert torch.equal(again, to_bytes(run.reconstruct(images)))

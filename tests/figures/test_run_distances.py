@@ -44,5 +44,5 @@ def test_each_space_is_a_column(gaussian: Run, quantised: Run, data: FactorData,
     titles = [panel.get_title() for panel in figure.axes[:5]]
     assert titles == ["ground truth", "perceived", "latent", "KL", "reconstruction"]
     assert [panel.axison for panel in figure.axes[5:]] == [True, True, True, False, True]
-    assert figure.axes[5].get_ylabel() == "qlae\nplace"
+    assert figure.axes[5].get_ylabel() == "QLAE\nplace"
     assert len(result.records()) == 12 * 12 * 9

@@ -20,6 +20,6 @@ def test_runs_say_where_their_codes_come_from(
     gaussian: Run, quantised: Run, data: FactorData, generator: torch.Generator
 ) -> None:
     result = make_samples([gaussian, quantised], [data, data], generator, columns=3, rows=1)
-    assert [label for label, _ in result.rows] == ["own images\nimages", "beta_vae", "qlae"]  # images once
-    assert result.source == f"beta_vae: {PRIOR}; qlae: {MARGINALS}."
+    assert [label for label, _ in result.rows] == ["own images\nimages", "β-VAE", "QLAE"]  # images once
+    assert result.source == f"β-VAE: {PRIOR}; QLAE: {MARGINALS}."
     assert draw_samples(result).texts[1].get_text() == result.source

@@ -22,7 +22,7 @@ def table() -> pandas.DataFrame:
 def test_every_run_is_a_point_and_the_bar_is_the_mean() -> None:
     figure = draw_score_strips(make_score_strips(table(), metrics=["mig"]))
     (panel,) = figure.axes
-    assert [label.get_text() for label in panel.get_xticklabels()] == ["β VAE", "jl1 VAE"]
+    assert [label.get_text() for label in panel.get_xticklabels()] == ["β-VAE", "JL1-VAE"]
     for position, (line, expected) in enumerate(zip(panel.lines, ([0.1, 0.2, 0.3], [0.5, 0.5, 0.8]), strict=True)):
         np.testing.assert_allclose(np.sort(np.asarray(line.get_ydata(), float)), expected)
         assert np.abs(np.asarray(line.get_xdata(), float) - position).max() < 0.3

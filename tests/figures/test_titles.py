@@ -26,60 +26,60 @@ def configured(recipe: Source, **settings: Any) -> Run:
 @pytest.mark.parametrize(
     ("recipe", "settings", "shown"),
     [
-        ("beta_vae", {}, "beta_vae"),
-        ("beta_vae", {"beta": 2.0, "lr": 1e-3, "net.width": 0.5}, "beta_vae (kl 2, lr 0.001, width 0.5)"),
+        ("beta_vae", {}, "β-VAE"),
+        ("beta_vae", {"beta": 2.0, "lr": 1e-3, "net.width": 0.5}, "β-VAE (kl 2, lr 0.001, width 0.5)"),
         (
             "beta_vae",
             {"beta": 2.0, "lr": 1e-3, "net.width": 0.5, "batch": 8},
-            "beta_vae (kl 2, lr 0.001, batch 8, …)",
+            "β-VAE (kl 2, lr 0.001, batch 8, …)",
         ),
-        ("beta_vae", {"latents": 4, "batch": 8, "start": "jl1"}, "beta_vae (latents 4, batch 8, start jl1)"),
-        ("beta_vae", {"net": "mlp", "net.activation": "tanh"}, "beta_vae (net mlp, activation tanh)"),
+        ("beta_vae", {"latents": 4, "batch": 8, "start": "jl1"}, "β-VAE (latents 4, batch 8, start jl1)"),
+        ("beta_vae", {"net": "mlp", "net.activation": "tanh"}, "β-VAE (net mlp, activation tanh)"),
         (
             "beta_vae",
             {"likelihood": "gaussian", "standardised": True},
-            "beta_vae (likelihood gaussian, standardised)",
+            "β-VAE (likelihood gaussian, standardised)",
         ),
-        ("beta_vae", {"terms": {"jacobian_l1": 0.1}}, "beta_vae+jacobian_l1 (jacobian_l1 0.1)"),  # and no "kl 4"
-        ("beta_vae", {"terms": {"kl": 0}}, "beta_vae-kl"),
-        ("ae", {"latent": "fsq", "reconstruction.weight": 2.0}, "ae+fsq (reconstruction 2)"),
-        ("qlae", {}, "qlae"),  # with two latents per factor
-        ("qlae", {"latents": 10}, "qlae (latents 10)"),
-        ("pca", {"latents": 3}, "pca (latents 3)"),
+        ("beta_vae", {"terms": {"jacobian_l1": 0.1}}, "β-VAE + jacobian L1 (jacobian_l1 0.1)"),  # and no "kl 4"
+        ("beta_vae", {"terms": {"kl": 0}}, "β-VAE − KL"),
+        ("ae", {"latent": "fsq", "reconstruction.weight": 2.0}, "AE + fsq (reconstruction 2)"),
+        ("qlae", {}, "QLAE"),  # with two latents per factor
+        ("qlae", {"latents": 10}, "QLAE (latents 10)"),
+        ("pca", {"latents": 3}, "PCA (latents 3)"),
     ],
 )
 def test_a_title_has_the_settings_that_differ_from_the_recipes(
     recipe: str, settings: dict[str, Any], shown: str
 ) -> None:
     steps = "" if recipe == "pca" else ", 20,000 steps"
-    assert title_of(configured(recipe, **settings, seed=3), factors=6) == f"{shown} on xysquares, seed 3{steps}"
+    assert title_of(configured(recipe, **settings, seed=3), factors=6) == f"{shown} on XYSquares, seed 3{steps}"
 
 
 def test_the_number_of_latents_is_left_out_where_its_default_is_unknown() -> None:
-    assert title_of(configured("qlae", latents=10)) == "qlae on xysquares, seed 0, 20,000 steps"
+    assert title_of(configured("qlae", latents=10)) == "QLAE on XYSquares, seed 0, 20,000 steps"
 
 
 def test_a_recipe_of_ones_own_shows_its_weights() -> None:
     own = Recipe(recipe="mine", latent=Gaussian(size=3), terms=(term(Reconstruction()), term(KL(), 2.0)))
     assert title_of(configured(own, lr=0.1), "latents by KL") == (
-        "mine (kl 2) on xysquares, seed 0, 20,000 steps: latents by KL"
+        "mine (kl 2) on XYSquares, seed 0, 20,000 steps: latents by KL"
     )
 
 
 def test_a_trained_run_has_a_title(tmp_path: Path) -> None:
     title = title_of(trained(tmp_path, steps=2))
-    assert title == "beta_vae (batch 8, net conv16) on own images, seed 0, 2 steps"
+    assert title == "β-VAE (batch 8, net conv16) on own images, seed 0, 2 steps"
 
 
 def test_runs_are_named_by_what_tells_them_apart(tmp_path: Path) -> None:
     first, second = (trained(tmp_path, steps=2, seed=seed, latents=2) for seed in (0, 1))
     other = trained(tmp_path, "ae", steps=2, latents=2)
     wider = trained(tmp_path, steps=2, seed=1, latents=3)
-    assert names_of([first, other]) == ["beta_vae", "ae"]
-    assert names_of([first, second]) == ["beta_vae\nseed 0", "beta_vae\nseed 1"]
-    assert names_of([second, wider]) == [f"beta_vae\n{run.name[:6]}" for run in (second, wider)]
+    assert names_of([first, other]) == ["β-VAE", "AE"]
+    assert names_of([first, second]) == ["β-VAE\nseed 0", "β-VAE\nseed 1"]
+    assert names_of([second, wider]) == [f"β-VAE\n{run.name[:6]}" for run in (second, wider)]
     first.label = "mine"
-    assert names_of([first, second]) == ["mine", "beta_vae"]
+    assert names_of([first, second]) == ["mine", "β-VAE"]
 
 
 def test_methods_name_the_weights_in_which_runs_of_a_recipe_differ(tmp_path: Path) -> None:

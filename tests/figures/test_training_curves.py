@@ -13,7 +13,7 @@ from unweave.figures.training_curves import Curves, draw_training_curves, make_t
 def test_every_term_of_every_run_has_its_curve(gaussian: Run, quantised: Run) -> None:
     result = make_training_curves([gaussian, quantised])
     assert set(result.terms) >= {"loss", "reconstruction", "kl", "quantisation", "commitment"}
-    steps, values = result.terms["kl"]["beta_vae"]
+    steps, values = result.terms["kl"]["β-VAE"]
     lines = [line for line in gaussian.log if "kl" in line]
     assert (steps, values) == ([line["step"] for line in lines], [line["kl"] for line in lines])
     figure = draw_training_curves(result)

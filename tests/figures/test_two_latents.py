@@ -29,7 +29,7 @@ def test_runs_stand_side_by_side_and_quantised_ones_show_each_level(
     result = make_two_latents([gaussian, quantised], [data, data], generator)
     assert [grid.images.shape[:2] for grid in result.grids] == [(7, 7), (10, 10)]
     assert (result.grids[1].down, result.grids[1].across) == tuple(quantised.summary.order[:2])
-    assert [panel.get_title() for panel in draw_two_latents(result).axes] == ["beta_vae", "qlae"]
+    assert [panel.get_title() for panel in draw_two_latents(result).axes] == ["β-VAE", "QLAE"]
 
 
 def test_a_latent_that_does_not_exist_is_refused(gaussian: Run, data: FactorData, generator: torch.Generator) -> None:

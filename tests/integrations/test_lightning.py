@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 import unweave
+from tests.integrations.lines import lines_of_code
 from tests.training.small import bars
 from unweave.errors import InputError, MissingExtra
 from unweave.integrations import ScoreCallback
@@ -149,6 +150,10 @@ def test_wrong_arguments_are_refused(given: dict[str, Any], message: str) -> Non
 def test_data_must_be_a_data_set() -> None:
     with pytest.raises(InputError, match="data must be a data set"):
         ScoreCallback(torch.zeros(3))  # type: ignore[arg-type]
+
+
+def test_the_example_has_at_most_twenty_lines() -> None:
+    assert lines_of_code(EXAMPLE) <= 20
 
 
 def test_the_docs_show_the_example() -> None:

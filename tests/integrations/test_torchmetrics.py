@@ -13,6 +13,7 @@ from torch import Tensor
 from torchmetrics import MeanMetric, MetricCollection
 
 import unweave
+from tests.integrations.lines import lines_of_code
 from unweave.errors import InputError, MissingExtra
 from unweave.integrations import CodeScores
 
@@ -155,6 +156,10 @@ def test_two_processes_score_the_batches_of_both(tmp_path: Path) -> None:
     assert [float((tmp_path / rank).read_text()) for rank in ("0", "1")] == [expected, expected]
 
 
+def test_the_example_has_at_most_twenty_lines() -> None:
+    assert lines_of_code(EXAMPLE) <= 20
+
+
 def test_the_docs_show_the_example() -> None:
     page = (EXAMPLE.parents[1] / "docs" / "elsewhere.md").read_text(encoding="utf-8")
     assert f"```py\n{EXAMPLE.read_text(encoding='utf-8')}```" in page
@@ -162,7 +167,7 @@ def test_the_docs_show_the_example() -> None:
 
 def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     names = runpy.run_path(str(EXAMPLE))
-    codes = names["encoder"](names["images"].float() / 255).detach()
+    codes = names["encoder"](names["images"]).detach()
     expected = unweave.score_codes(codes, names["factors"], metrics=["mig", "dci", "modularity"]).table
     shown = dict(line.split() for line in capsys.readouterr().out.strip().splitlines())
     assert {name: float(value) for name, value in shown.items()} == pytest.approx(expected, abs=1e-3)

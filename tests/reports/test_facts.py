@@ -15,7 +15,7 @@ from unweave.reports.facts import about_recipe, read_facts, sentence_of
 def test_what_was_trained_on_what_in_a_sentence(runs: list[Run]) -> None:
     facts = read_facts(runs[1].folder)
     text = sentence_of(facts)
-    assert text.startswith("beta_vae was trained on tests.study.tiny:Dots (64 images of 8 × 8 pixels) for 3 steps")
+    assert text.startswith("β-VAE was trained on tests.study.tiny:Dots (64 images of 8 × 8 pixels) for 3 steps")
     assert f"PSNR of {runs[1].state.psnr:.1f} dB" in text
     assert about_recipe(facts.configuration).startswith("β-VAE (Higgins et al. 2017)")
     assert [(score.name, score.value) for score in facts.scores] == [("mig", runs[1].scores["mig"].score)]

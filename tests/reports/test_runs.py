@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import unweave
 from tests.reports.reading import check_self_contained
 from unweave import Run
 from unweave.errors import InputError
@@ -39,7 +40,24 @@ def test_the_comparison_of_several_runs(runs: list[Run], store: Path, tmp_path: 
     assert page.text.count("unweave train ") == 2
     rows = " ".join(page.text.split("Settings that differ")[2].split())  # after the contents and the heading
     assert "recipe beta_vae ae" in rows
-    assert "kl.weight 2 –" in rows
+    assert "kl.weight 2" in rows
+    assert "kl.reduction" not in rows.split("Scores")[0]  # which the other run does not have
+
+
+def test_methods_show_no_settings_that_they_do_not_have(runs: list[Run], tmp_path: Path) -> None:
+    data = "tests.study.tiny:Dots"
+    linear = unweave.train("pca", data, store=tmp_path, latents=2, samples=50, threads=1, device="cpu")
+    page = check_self_contained(report([runs[2], linear], tmp_path / "report.html").read_text())
+    rows = " ".join(page.text.split("Settings that differ")[2].split("Scores")[0].split())
+    assert "recipe ae pca" in rows
+    assert "samples 50" in rows  # of PCA; the other method is not fitted to a sample
+    assert "steps 3 " in rows
+    assert "lr 0.0001 " in rows
+    assert "net tests.study.tiny:linear " in rows
+    assert "optimiser.beta1" not in rows
+    settings = page.text.split(f"Settings of {linear.label or 'PCA'}")[1].split("as JSON")[0]
+    assert "latent.size" in settings
+    assert not any(name in settings for name in ("lr", "batch", "net", "start", "devices"))
 
 
 def test_no_run_is_refused(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from tests.study.tiny import SPEC
+from tests.training.small import trained
 from unweave.study import Study
 from unweave.study import index as indexing
 from unweave.study.index import INDEX, open_records, stamp_of
@@ -39,6 +40,15 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(indexing, "read_record", counted)
     return read
+
+
+def test_a_method_has_no_settings_without_effect(tmp_path: Path) -> None:
+    names = [trained(tmp_path, recipe).name for recipe in ("pca", "beta_vae")]
+    frame = open_records(tmp_path, names).configurations(names)
+    assert frame["configuration.optimiser.lr"].isna().tolist() == [True, False]
+    assert frame["configuration.samples"].isna().tolist() == [False, True]
+    assert frame["configuration.net.name"].fillna("").tolist() == ["", "conv16"]
+    assert frame["configuration.latent.size"].tolist() == [10, 10]
 
 
 def test_the_table_is_the_same_with_and_without_an_index(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.study.tiny import SPEC
-from unweave.errors import Unavailable
+from tests.training.hostile import CHANGES, TRACE, rewrite
+from unweave.errors import InputError, Unavailable
 from unweave.study import Study
 from unweave.study.stored import Stored
 
@@ -33,6 +34,19 @@ def test_a_failed_run_is_forgotten_and_a_finished_one_is_not(copied: Path) -> No
     for folder in (failed, unscored, finished):
         study.stored.forget_failure(folder.name)
     assert study.status() == {"not started": 1, "unscored": 1, "finished": 4}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_run_that_is_not_the_one_of_the_study_is_refused_and_runs_no_code(
+    change: str, copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = Study(SPEC, store=copied)
+    monkeypatch.chdir(tmp_path)
+    rewrite(copied / study.planned[0].name, change, tmp_path)
+    with pytest.raises((InputError, Unavailable)):
+        study.runs()
+    assert study.planned[0].name in study.stored.set_aside_damaged(study.planned)
+    assert not (tmp_path / TRACE).exists()
 
 
 def test_a_store_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from unweave.data import FactorData, load
 from unweave.recipes import known_settings
 from unweave.schedules import Schedule
 from unweave.training import configure
-from unweave.training.differing import differing, settings_of
+from unweave.training.differing import differing, settings_of, used_settings_of
 
 
 def fields(recipe: str = "beta_vae", data: FactorData | None = None, **settings: Any) -> dict[str, Any]:
@@ -40,6 +40,13 @@ def test_settings_have_the_names_that_can_be_set() -> None:
 def test_runs_differ_in_what_was_set(settings: dict[str, Any], expected: list[dict[str, Any]]) -> None:
     found = differing([fields(), fields(**settings)])
     assert [{key: value for key, value in run.items() if key != "net.activation"} for run in found] == expected
+
+
+def test_only_settings_with_an_effect_are_used() -> None:
+    assert used_settings_of(fields("pca", net=None)).keys() == {"latent.size", "samples"}
+    assert "samples" not in used_settings_of(fields())
+    assert "changed" not in used_settings_of(fields())
+    assert "changed" in used_settings_of(fields("ada_gvae"))
 
 
 def test_settings_of_a_term_are_compared_between_the_runs_that_have_it() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unweave.cli.options import Store, console
+from unweave.cli.options import Store, Trust, console
 from unweave.errors import InputError
 
 if TYPE_CHECKING:
@@ -28,9 +28,7 @@ def explore(
     ] = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Import code of your own that runs name; only for runs that you trust.")
-    ] = False,
+    trust: Trust = False,
     export: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the page of a run to one HTML file that needs no Python, and exit."),

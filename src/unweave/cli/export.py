@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from unweave.cli.options import RunName, Store, check_writable, console, parse_folder
+from unweave.cli.opening import open_runs, stem_of
+from unweave.cli.options import RunName, Store, Trust, check_writable, console, parse_folder
 from unweave.errors import InputError
-from unweave.training.store import existing_store, find_run
 
 
 def export(
@@ -19,16 +19,16 @@ def export(
         Path | None,
         typer.Option(help="The folder to write to.", parser=parse_folder, metavar="FOLDER", show_default="RECIPE-RUN"),
     ] = None,
+    trust: Trust = False,
     store: Store = None,
 ) -> None:
     """Write encoder and decoder of a run as ONNX files, checked against PyTorch."""
     if not onnx:
         raise InputError("export: name a format: unweave export RUN --onnx.")
     from unweave.exporting import export_onnx
-    from unweave.training import open_run
 
-    opened = open_run(find_run(run, existing_store(store)))
-    folder = out or Path(f"{opened.configuration.recipe}-{opened.name[:8]}")
+    (opened,) = open_runs([run], store, trust=trust)
+    folder = out or Path(stem_of(opened))
     check_writable("--out", folder)
     for file in export_onnx(opened, folder):
         console.print(f"wrote {file.path}; largest difference from PyTorch {file.difference:.1e}", soft_wrap=True)

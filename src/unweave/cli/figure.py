@@ -10,7 +10,8 @@ import typer
 from rich.table import Table
 
 from unweave.cli.listings import listing
-from unweave.cli.options import Json, Quiet, Seed, Store, Verbose, console, parse, print_json
+from unweave.cli.opening import open_runs
+from unweave.cli.options import Json, Quiet, Seed, Store, Trust, Verbose, console, parse, print_json
 from unweave.errors import InputError, Unavailable, extra, unknown
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def figure(
         list[str] | None, typer.Option("--set", help="A setting of the figure, as in steps=7; can be repeated.")
     ] = None,
     seed: Seed = 0,
+    trust: Trust = False,
     store: Store = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -76,7 +78,9 @@ def figure(
     if path.suffix.lower() in MOVING:
         given = {**entry.moving, **given}
     given = entry.check_settings(given)
-    result = _result(entry, given, seed, runs=runs or (), study=study, table=table, data=data or (), store=store)
+    result = _result(
+        entry, given, seed, runs=runs or (), study=study, table=table, data=data or (), store=store, trust=trust
+    )
     if as_json:
         print_json(records_of(entry, result))
     if out is not None or not as_json:
@@ -171,6 +175,7 @@ def _result(
     table: Path | None,
     data: Sequence[str],
     store: str | None,
+    trust: bool,
 ) -> Any:
     import torch
 
@@ -185,18 +190,10 @@ def _result(
             if not (own.has_factors and own.can_intervene and own.space.has_positions):
                 raise InputError(f"{entry.name} needs data with an image of every combination of factors.")
         return entry.make(sets, generator, **settings)
-    opened = _open(runs, store)
+    opened = open_runs(runs, store, trust=trust)
     if entry.source == "table":
         return entry.make(entry.rows(opened), **settings)
     return entry.of_runs(opened, sets * len(opened) if sets else _data_of(opened), generator, **settings)
-
-
-def _open(names: Sequence[str], store: str | None) -> list[Run]:
-    from unweave.training import open_run
-    from unweave.training.store import existing_store, find_run
-
-    folders = list(dict.fromkeys(find_run(name, existing_store(store)) for name in names))
-    return [open_run(folder) for folder in folders]
 
 
 def _data_of(runs: Sequence[Run]) -> list[FactorData]:

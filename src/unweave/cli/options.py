@@ -52,6 +52,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a tabl
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", callback=_be_quiet, help="Show no progress.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", callback=_be_verbose, help="Show progress more often.")]
 Store = Annotated[str | None, typer.Option(help="The folder of runs.", show_default="UNWEAVE_STORE or ./runs")]
+Trust = Annotated[
+    bool,
+    typer.Option("--trust", help="Import code outside of Unweave that a run names; only for runs that you trust."),
+]
 RunName = Annotated[
     str, typer.Argument(metavar="RUN", help="A run: its name or first digits, its label, or the path of its folder.")
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from unweave.cli.opening import stem_of
 from unweave.cli.options import save
 
 if TYPE_CHECKING:
@@ -18,6 +19,6 @@ def draw_pictures(run: Run, data: FactorData, folder: Path) -> None:
     from unweave.training.streams import stream
 
     generator = stream(run.configuration.seed, "pictures")
-    stem = f"{run.configuration.recipe}-{run.name[:8]}"
+    stem = stem_of(run)
     save(draw_reconstructions(make_reconstructions(run, data, generator)), folder / f"{stem}-reconstructions.png")
     save(draw_traversals(make_traversals(run, data, generator)), folder / f"{stem}-traversals.png")

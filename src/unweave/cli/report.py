@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from unweave.cli.options import Quiet, Store, Verbose, console, parse
+from unweave.cli.opening import find_runs
+from unweave.cli.options import Quiet, Store, Trust, Verbose, console, parse
 from unweave.cli.study_report import check_page
 
 
@@ -26,6 +27,7 @@ def report(
     scored: Annotated[
         bool, typer.Option("--score", help="First score the runs with every metric that applies.")
     ] = False,
+    trust: Trust = False,
     store: Store = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -40,9 +42,8 @@ def report(
     from unweave.figures.catalogue import FIGURES
     from unweave.progress import progress
     from unweave.reports.runs import report as write_report
-    from unweave.training.store import existing_store, find_run
 
-    folders = [find_run(name, existing_store(store)) for name in runs]
+    folders = find_runs(runs, store)
     options = {key.removeprefix("data."): value for key, value in parse(settings).items()}
     images = None if data is None else load(data, **options)
     total = sum(figure.source in ("run", "runs") for figure in FIGURES.values())
@@ -54,5 +55,5 @@ def report(
             advance(min(seen, 1), title)
             seen += 1
 
-        write_report(folders, out, data=images, scored=scored, watch=watch)
+        write_report(folders, out, data=images, scored=scored, trust=trust, watch=watch)
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)

@@ -9,11 +9,13 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from unweave.cli.opening import open_runs
 from unweave.cli.options import (
     Json,
     Quiet,
     RunName,
     Store,
+    Trust,
     Verbose,
     check_writable,
     console,
@@ -135,13 +137,15 @@ def extend_run(
     steps: Annotated[int, typer.Option(help="The new total number of steps.")],
     store: Store = None,
     threads: Annotated[int | None, typer.Option(help="Number of CPU threads.", show_default="torch's")] = None,
+    trust: Trust = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Continue a finished run to more steps; the result is a new run."""
-    from unweave.training import extend, open_run
+    from unweave.training import extend
 
-    longer = extend(open_run(find_run(run, existing_store(store))), steps, threads=threads)
+    (opened,) = open_runs([run], store, trust=trust)
+    longer = extend(opened, steps, threads=threads)
     console.print(f"{longer.outcome}: {longer!r}\n{longer.folder}", soft_wrap=True)
 
 
@@ -151,14 +155,14 @@ def draw_run(
     out: Annotated[Path, typer.Option(help="The folder to write to.", parser=parse_folder, metavar="FOLDER")] = Path(
         "pictures"
     ),
+    trust: Trust = False,
     store: Store = None,
 ) -> None:
     """Draw reconstructions and traversals of a run."""
     from unweave.cli.pictures import draw_pictures
-    from unweave.training import open_run
 
     check_writable("--out", out)
-    opened = open_run(find_run(run, existing_store(store)))
+    (opened,) = open_runs([run], store, trust=trust)
     draw_pictures(opened, opened.data(), out)
 
 

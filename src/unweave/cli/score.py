@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +12,13 @@ import typer
 from rich.table import Table
 
 from unweave.cli.listings import listing
-from unweave.cli.options import Json, Quiet, Seed, Store, Verbose, console, parse, print_json
+from unweave.cli.opening import open_runs
+from unweave.cli.options import Json, Quiet, Seed, Store, Trust, Verbose, console, parse, print_json
 from unweave.errors import InputError
 
 if TYPE_CHECKING:
     from unweave.metrics import Scores
+    from unweave.training import Run
 
 
 def score(
@@ -55,6 +57,7 @@ def score(
         int | None, typer.Option(min=1, help="Maximum number of threads.", show_default="one per core")
     ] = None,
     seed: Seed = 0,
+    trust: Trust = False,
     store: Store = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -80,7 +83,7 @@ def score(
         return
     sizes = {"samples": samples, "test_samples": test_samples}
     common |= {name: value for name, value in sizes.items() if value is not None}
-    _score_runs(runs or [], store, as_json, {**common, "workers": workers})
+    _score_runs(open_runs(runs or [], store, trust=trust), as_json, {**common, "workers": workers})
 
 
 def print_scores(scores: Scores) -> None:
@@ -107,13 +110,10 @@ def _score_codes(codes: Path, factors: Path | None, as_json: bool, arguments: di
         print_scores(scores)
 
 
-def _score_runs(names: list[str], store: str | None, as_json: bool, arguments: dict[str, Any]) -> None:
-    from unweave.training import open_run
+def _score_runs(runs: Sequence[Run], as_json: bool, arguments: dict[str, Any]) -> None:
     from unweave.training import score as score_run
-    from unweave.training.store import existing_store, find_run
 
-    folders = list(dict.fromkeys(find_run(name, existing_store(store)) for name in names))
-    scored = {folder.name: score_run(open_run(folder), **arguments) for folder in folders}
+    scored = {run.folder.name: score_run(run, **arguments) for run in runs}
     if as_json:
         print_json({name: json.loads(scores.table_to_json()) for name, scores in scored.items()})
     elif len(scored) == 1:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, Unavailable
+from unweave.figures.spelling import spelled
 from unweave.latents import Summary
 from unweave.metrics.information import discretize, entropies, information_table
 from unweave.plain_json import to_plain
@@ -41,7 +42,7 @@ def describe(run: Run, data: FactorData | None, summary: Summary | None, no_data
     space = data.space if data is not None and data.has_factors else None
     return {
         "name": run.folder.name,
-        "title": f"{run.configuration.recipe} on {run.configuration.data.label}",
+        "title": f"{spelled(run.configuration.recipe)} on {spelled(run.configuration.data.label)}",
         "facts": facts(run),
         "shape": list(run.configuration.data.shape),
         "order": summary.order_name if summary else "",

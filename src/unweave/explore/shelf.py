@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from unweave.errors import InputError, unknown
-from unweave.settings import without_own_code
 from unweave.training.store import CONFIGURATION, existing_store, find_run, runs_in
+from unweave.training.trust import guarded
 
 Kind = Literal["run", "study", "store"]
 
@@ -46,11 +45,9 @@ class Shelf:
             )
         return found
 
-    @contextmanager
-    def guarded(self) -> Iterator[None]:
-        """Import no code that a configuration names, unless the runs are trusted."""
-        with contextlib.nullcontext() if self.trusted else without_own_code():
-            yield
+    def guarded(self) -> AbstractContextManager[None]:
+        """Import no code that a configuration names inside the block, unless the runs are trusted."""
+        return guarded(self.trusted)
 
 
 def find_shelf(target: str | None, *, store: str | Path | None = None, trusted: bool = False) -> Shelf:

@@ -12,7 +12,9 @@ from typing import Any
 from unweave.data.labels import label_of
 from unweave.errors import InputError, Unavailable
 from unweave.explore.shelf import Shelf
+from unweave.figures.spelling import spelled
 from unweave.metrics.catalogue import METRICS
+from unweave.training.differing import is_used
 from unweave.training.heartbeat import HEARTBEAT
 from unweave.training.reading import read_json
 from unweave.training.store import (
@@ -59,7 +61,8 @@ class Table:
         if known == self._version:
             return state
         rows = [row for _, row in list(self._rows.values())]
-        return {**state, "rows": len(rows), "columns": columns(rows)}
+        found = columns(rows)
+        return {**state, "rows": len(rows), "columns": found, "axes": first_axes(found)}
 
     def read(self) -> None:
         """Read the rows whose files have changed since the last time."""
@@ -97,7 +100,8 @@ def read_row(folder: Path, settings: Mapping[str, Any] | None = None) -> Row:
         data = fields.get("data")
         if isinstance(data, dict) and isinstance(data.get("name"), str):
             row["data"] = label_of(data["name"], data.get("source"))
-        row |= {"recipe": fields.get("recipe"), "seed": fields.get("seed"), "steps": fields.get("steps")}
+        row |= {"recipe": fields.get("recipe"), "seed": fields.get("seed")}
+        row |= {"step": None} if fields.get("linear") else {"steps": fields.get("steps")}
         row["settings"] = flat(fields) if settings is None else dict(settings)
         row["scores"] = _scores(folder)
     except (InputError, Unavailable, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -106,11 +110,20 @@ def read_row(folder: Path, settings: Mapping[str, Any] | None = None) -> Row:
 
 
 def columns(rows: list[Row]) -> list[dict[str, Any]]:
-    """Return the rows as columns ``{name, kind, values}``; settings that are the same in all runs are left out."""
-    found = [{"name": name, "kind": "run", "values": [_cell(row.get(name)) for row in rows]} for name in FIXED]
+    """Return the rows as columns ``{name, kind, values}``; settings that are the same in all runs are left out.
+
+    Columns of methods and data sets have ``titles``, which map values to how they are printed.
+    """
+    found: list[dict[str, Any]] = [
+        {"name": name, "kind": "run", "values": [_cell(row.get(name)) for row in rows]} for name in FIXED
+    ]
+    for column in found:
+        if column["name"] in ("recipe", "data"):
+            column["titles"] = {value: spelled(value) for value in set(column["values"]) if isinstance(value, str)}
     for kind in ("settings", "scores"):
         parts = [row.get(kind) or {} for row in rows]
-        for name in dict.fromkeys(name for part in parts for name in part):
+        names = dict.fromkeys(name for part in parts for name in part)
+        for name in sorted(names, key=_place_of_score) if kind == "scores" else names:
             values = [part.get(name) for part in parts]
             if name not in FIXED and (kind == "scores" or _differs(values)):
                 found.append({"name": name, "kind": kind.removesuffix("s"), "values": [_cell(v) for v in values]})
@@ -119,8 +132,34 @@ def columns(rows: list[Row]) -> list[dict[str, Any]]:
     return found
 
 
+def first_axes(found: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the columns that the chart shows at first, ``{"y": score, "x": setting}``, as far as there are any.
+
+    The score is the one that most finished runs have, the first in the order of the metrics among equals. The setting
+    is ``strength``, or else the one that has most values among the finished runs, numbers before texts.
+    """
+    states: list[Any] = next((column["values"] for column in found if column["name"] == "state"), [])
+    finished = [place for place, state in enumerate(states) if state == "finished"] or range(len(states))
+
+    def values(column: dict[str, Any]) -> list[Any]:
+        return [value for place in finished if (value := column["values"][place]) is not None]
+
+    def variety(column: dict[str, Any]) -> tuple[int, bool]:
+        present = values(column)
+        return len(set(present)), all(isinstance(value, int | float) for value in present)
+
+    scores = [column for column in found if column["kind"] == "score"]
+    settings = [column for column in found if column["kind"] == "setting"]
+    strength = [column for column in settings if column["name"] == "strength"]
+    axes = {"y": max(scores, key=lambda column: len(values(column)), default=None)}
+    axes["x"] = max(strength or settings, key=variety, default=None)
+    return {axis: column["name"] for axis, column in axes.items() if column is not None}
+
+
 def flat(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a configuration as one dictionary: ``optimiser.lr``, and settings of a term under its name, ``kl.weight``.
+
+    Settings that have no effect, such as the learning rate of PCA, are left out.
 
     >>> flat({"batch": 64, "terms": [{"term": {"name": "kl"}, "weight": 4.0}], "latent": {"name": "gaussian"}})
     {'batch': 64, 'kl.weight': 4.0, 'latent.name': 'gaussian'}
@@ -135,7 +174,8 @@ def flat(fields: Mapping[str, Any]) -> dict[str, Any]:
                 found |= dict(_leaves({**parts, **own}, f"{term['name']}."))
         elif key != "sources":
             found |= dict(_leaves({key: value}, ""))
-    return {key: value for key, value in found.items() if key not in LEFT_OUT and not key.startswith("data.source")}
+    shown = {key for key in found if key not in LEFT_OUT and not key.startswith("data.source") and is_used(fields, key)}
+    return {key: value for key, value in found.items() if key in shown}
 
 
 def _leaves(value: dict[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:
@@ -163,6 +203,15 @@ def _scores(folder: Path) -> dict[str, float]:
             name = entry["metric"] if len(names) == 1 else f"{entry['metric']}.{score}"
             found[name] = float(entry["result"][score])
     return found
+
+
+def _place_of_score(name: str) -> tuple[int, int]:
+    """Return a key that sorts scores in the order of the metrics, those of the user's own last."""
+    metric, _, part = name.partition(".")
+    if metric not in METRICS:
+        return len(METRICS), 0
+    names = METRICS[metric].scores
+    return list(METRICS).index(metric), names.index(part) if part in names else 0
 
 
 def _differs(values: list[Any]) -> bool:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from unweave.data import FactorData
+from unweave.figures.spelling import spelled
 from unweave.figures.strips import draw_strips
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def make_sheet(data: FactorData, generator: torch.Generator, *, columns: int = M
             line = line[data.exist(line)]
             steps = torch.linspace(0, len(line) - 1, min(len(line), columns)).round().long()
             rows.append((name, data.images(line[steps], generator)))
-    return Sheet(data.name, tuple(rows))
+    return Sheet(spelled(data.name), tuple(rows))
 
 
 def draw_contact_sheet(sheet: Sheet) -> Figure:

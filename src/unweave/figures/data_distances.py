@@ -12,6 +12,7 @@ from unweave.data import FactorData
 from unweave.data.distances import Matrices, distance_matrices, distance_named
 from unweave.figures.distances import draw_distance_matrices
 from unweave.figures.panels import SMALL, TEXT
+from unweave.figures.spelling import spelled
 from unweave.figures.style import SEQUENTIAL, new_figure
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def names_of_data(data: Sequence[FactorData]) -> list[str]:
     for own in data:
         alike = [other for other in data if other.name == own.name]
         differing = [key for key, value in own.options.items() if any(o.options.get(key) != value for o in alike)]
-        names.append("\n".join([own.name, *(f"{key} {own.options[key]}" for key in differing)]))
+        names.append("\n".join([spelled(own.name), *(f"{key} {own.options[key]}" for key in differing)]))
     return names
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unweave.figures.panels import COLOURS, SMALL, TEXT, add_legend, align, panel_grid, words
+from unweave.figures.panels import COLOURS, SMALL, TEXT, add_legend, align, panel_grid
+from unweave.figures.spelling import words
 from unweave.metrics.inputs import Integers
 
 if TYPE_CHECKING:

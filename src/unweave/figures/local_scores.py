@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unweave.errors import InputError, extra
-from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods, words
+from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods
 from unweave.figures.run_tables import latest_scores, method_column
+from unweave.figures.spelling import words
 from unweave.figures.titles import methods_of
 from unweave.study.analyses.runs import check_columns
 from unweave.training import Run

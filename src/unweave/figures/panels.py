@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from unweave.errors import InputError, extra
+from unweave.figures.spelling import words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,24 +17,6 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 SMALL, TEXT = 7, 8  # points
 Shared = Literal["all", "row", "col"]
 LARGEST = 48.0  # inches
-CAPITALS = {
-    "ae",
-    "dci",
-    "dip",
-    "elbo",
-    "i",
-    "ii",
-    "irs",
-    "kl",
-    "mcc",
-    "mig",
-    "psnr",
-    "qlae",
-    "sap",
-    "tcvae",
-    "udr",
-    "vae",
-}
 
 
 def panel_grid(
@@ -129,14 +110,3 @@ def add_titles(axes: Any, rows: Sequence[str], columns: Sequence[str]) -> None:
         panel.set_title(words(name, 20), fontsize=TEXT)
     for panel, name in zip(axes[:, 0], rows, strict=True):
         panel.set_ylabel(words(name, 20), fontsize=TEXT)
-
-
-def words(name: object, width: int = 0) -> str:
-    r"""Return a name of a score, recipe or data set as words, broken into lines of about ``width`` letters.
-
-    >>> words("dci.disentanglement", 12)
-    'DCI\ndisentanglement'
-    """
-    parts = re.sub(r"_|\.(?=[a-z])", " ", str(name)).split(" ")
-    text = " ".join("β" if part == "beta" else part.upper() if part in CAPITALS else part for part in parts)
-    return "\n".join(textwrap.wrap(text, width, break_long_words=False)) if width else text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unweave.figures.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid, words
+from unweave.figures.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid
+from unweave.figures.spelling import words
 
 if TYPE_CHECKING:
     import pandas

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unweave.figures.panels import SMALL, add_titles, align, panel_grid, style_methods, words
+from unweave.figures.panels import SMALL, add_titles, align, panel_grid, style_methods
+from unweave.figures.spelling import words
 from unweave.metrics.inputs import Integers
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import whole
+from unweave.figures.spelling import spelled
 from unweave.figures.strips import draw_strips, to_bytes
 from unweave.figures.titles import names_of, title_of
 from unweave.training import Run
@@ -68,7 +69,7 @@ def compare_reconstructions(
         place = own.identity.model_dump_json()
         if place not in images:
             images[place] = own.sample(whole("columns", columns, at_least=1), generator).images
-            rows[place] = [(f"{run.configuration.data.label}\nimages", images[place])]
+            rows[place] = [(f"{spelled(run.configuration.data.label)}\nimages", images[place])]
         rows[place].append((name, to_bytes(run.reconstruct(images[place]))))
     return Comparison("Reconstructions", tuple(row for block in rows.values() for row in block))
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import whole
+from unweave.figures.spelling import spelled
 from unweave.figures.strips import draw_strips, to_bytes
 from unweave.figures.titles import names_of, title_of
 from unweave.training import Run
@@ -50,7 +51,7 @@ def make_samples(
     for run, own, name in zip(runs, data, names_of(runs), strict=True):
         place = own.identity.model_dump_json()
         if images and place not in shown:
-            made.append((f"{run.configuration.data.label}\nimages", own.sample(columns, generator).images))
+            made.append((f"{spelled(run.configuration.data.label)}\nimages", own.sample(columns, generator).images))
             shown.add(place)
         decoded = to_bytes(run.sample(rows * columns, generator))
         made += [(name if row == 0 else "", part) for row, part in enumerate(decoded.split(columns))]

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from unweave.errors import InputError
-from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods, words
+from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods
 from unweave.figures.run_tables import check_scored, method_column
+from unweave.figures.spelling import words
 from unweave.study.analyses.runs import check_columns, read_runs
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from unweave.figures.spelling import spelled
 from unweave.nets import net_settings_of
 from unweave.recipes import RECIPES, Recipe, compose, parameters_of
 from unweave.training import Run
@@ -15,7 +16,7 @@ FIELDS = ("start", "likelihood", "standardised")
 
 
 def title_of(run: Run, about: str = "", *, factors: int | None = None) -> str:
-    """Return a title such as "beta_vae (kl 2, lr 0.001, width 0.5) on dsprites, seed 3, 20,000 steps: latents by KL".
+    """Return a title such as "β-VAE (kl 2, lr 0.001, width 0.5) on dSprites, seed 3, 20,000 steps: latents by KL".
 
     In parentheses are up to three settings that differ from the recipe's defaults, then "…" if there are more: weights
     of terms, the number of latents, the learning rate, the batch size, the net and its settings, the initial weights,
@@ -34,7 +35,8 @@ def title_of(run: Run, about: str = "", *, factors: int | None = None) -> str:
     shown = texts[:SHOWN] + (["…"] if len(texts) > SHOWN else [])
     settings = f" ({', '.join(shown)})" if shown else ""
     steps = "" if c.linear else f", {run.step:,} steps"
-    return f"{c.recipe}{settings} on {c.data.label}, seed {c.seed}{steps}" + (f": {about}" if about else "")
+    trained = f"{spelled(c.recipe)}{settings} on {spelled(c.data.label)}, seed {c.seed}{steps}"
+    return f"{trained}: {about}" if about else trained
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:
@@ -43,11 +45,11 @@ def names_of(runs: Sequence[Run]) -> list[str]:
     That is its data set, its seed, and finally the first digits of its name, each only where it is needed.
     """
     parts: tuple[Callable[[Run], str], ...] = (
-        lambda run: run.configuration.data.label,
+        lambda run: spelled(run.configuration.data.label),
         lambda run: f"seed {run.configuration.seed}",
         lambda run: run.name[:6],
     )
-    names = [run.label or run.configuration.recipe for run in runs]
+    names = [run.label or spelled(run.configuration.recipe) for run in runs]
     for part in parts:
         alike = [names.count(name) > 1 for name in names]
         differs = {name: {part(run) for run, own in zip(runs, names, strict=True) if own == name} for name in names}

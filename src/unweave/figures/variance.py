@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unweave.figures.panels import COLOURS, TEXT, add_legend, panel_grid, words
+from unweave.figures.panels import COLOURS, TEXT, add_legend, panel_grid
+from unweave.figures.spelling import words
 
 if TYPE_CHECKING:
     import pandas

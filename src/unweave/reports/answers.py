@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unweave.errors import InputError
 from unweave.figures.answers import DRAWN
-from unweave.figures.panels import words
+from unweave.figures.spelling import words
 from unweave.reports.markup import Html, joined, tag
 from unweave.reports.page import Section
 from unweave.reports.pictures import show_figure

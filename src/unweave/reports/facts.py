@@ -10,6 +10,7 @@ from typing import Any
 
 from unweave.data import FactorData
 from unweave.errors import InputError, Unavailable
+from unweave.figures.spelling import spelled
 from unweave.metrics import METRICS
 from unweave.recipes import RECIPES
 from unweave.reports.numbers import duration
@@ -46,7 +47,7 @@ class Facts:
     @property
     def label(self) -> str:
         """The label that the user gave to the run, or its recipe with the first digits of its name."""
-        return read_label(self.folder) or f"{self.configuration.recipe} {self.folder.name[:6]}"
+        return read_label(self.folder) or f"{spelled(self.configuration.recipe)} {self.folder.name[:6]}"
 
     @property
     def status(self) -> str:
@@ -54,13 +55,16 @@ class Facts:
         return status_of(self.folder, self.state)
 
 
-def read_facts(folder: Path, data: FactorData | None = None) -> Facts:
-    """Read a run; without ``data``, the data set that it was trained on is opened."""
-    configuration, state = read_configuration(folder), read_state(folder)
+def read_facts(folder: Path, data: FactorData | None = None, *, trust: bool = True) -> Facts:
+    """Read a run; without ``data``, the data set that it was trained on is opened.
+
+    Without ``trust``, a run that needs code outside of Unweave is refused.
+    """
+    configuration, state = read_configuration(folder, trust=trust), read_state(folder)
     notes: list[str] = []
     run = None
     try:
-        run = open_run(folder)
+        run = open_run(folder, trust=trust)
     except Unavailable as error:
         notes.append(f"Figures are left out: {error}")
     if data is None and run is not None:
@@ -117,7 +121,7 @@ def sentence_of(facts: Facts) -> str:
     if state is not None and state.step == c.steps and not c.linear:
         length = f" for {c.steps:,} steps"
     time = f" in {duration(state.seconds)}" if state and state.seconds else ""
-    text = f"{c.recipe} was trained on {c.data.label} ({images}){length} with seed {c.seed}{time}."
+    text = f"{spelled(c.recipe)} was trained on {spelled(c.data.label)} ({images}){length} with seed {c.seed}{time}."
     if facts.status != "finished":
         text += f" The run is {facts.status}" + (f": {state.error}" if state and state.error else ".")
     if state is not None and state.psnr is not None:

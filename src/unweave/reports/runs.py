@@ -10,7 +10,7 @@ from typing import Any
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.figures.panels import words
+from unweave.figures.spelling import spelled
 from unweave.recipes import RECIPES
 from unweave.reports.commands import train_command
 from unweave.reports.facts import Facts, about_recipe, read_facts, sentence_of
@@ -22,10 +22,12 @@ from unweave.reports.peers import find_peers
 from unweave.reports.scores import score_section
 from unweave.reports.tables import folded, make_table
 from unweave.training import Run, score
-from unweave.training.differing import settings_of
-from unweave.training.store import existing_store, find_run
+from unweave.training.differing import used_settings_of
+from unweave.training.store import existing_store, find_run, read_label
+from unweave.training.trust import guarded
 
 MOST = 5_000_000  # bytes of a report
+MAIN = ("steps", "batch", "lr", "net", "samples")  # settings that are listed even if only some runs have them
 
 Watch = Callable[[str], None]
 
@@ -37,24 +39,28 @@ def report(
     data: FactorData | None = None,
     store: str | Path | None = None,
     scored: bool = False,
+    trust: bool = True,
     watch: Watch | None = None,
 ) -> Path:
     """Write the report of a run, or a comparison of several runs, as one HTML file, and return its path.
 
     ``runs`` are runs, or their names, labels or folders in the ``store``, whose other runs the scores are compared
     with. ``data`` replaces the data that the runs were trained on, for figures. With ``scored``, every metric that
-    applies is measured first, if it was not before; otherwise the report shows the scores that are stored.
+    applies is measured first, if it was not before; otherwise the report shows the scores that are stored. Without
+    ``trust``, runs that need code outside of Unweave are refused, as by :func:`unweave.open`.
     """
-    several = [runs] if isinstance(runs, Run | str | Path) else list(runs)
-    if not several:
+    given = [runs] if isinstance(runs, Run | str | Path) else list(runs)
+    if not given:
         raise InputError("report: give at least one run.")
-    folders = list(dict.fromkeys(_folder(run, store) for run in several))
-    if scored:
-        for folder in folders:
-            facts = read_facts(folder, data)
-            if facts.run is not None:
-                score(facts.run, facts.data)
-    return write_page(out, make_report([read_facts(folder, data) for folder in folders], watch))
+    folders = list(dict.fromkeys(_folder(run, store) for run in given))
+    several = [read_facts(folder, data, trust=trust) for folder in folders]
+    for facts in several if scored else ():
+        if facts.run is not None:
+            score(facts.run, facts.data)
+    if scored:  # and read what was measured
+        several = [read_facts(folder, data, trust=trust) for folder in folders]
+    with guarded(trust):
+        return write_page(out, make_report(several, watch))
 
 
 def make_report(several: Sequence[Facts], watch: Watch | None = None) -> str:
@@ -81,9 +87,9 @@ def _folder(run: Run | str | Path, store: str | Path | None) -> Path:
 
 def _title(facts: Facts) -> str:
     c = facts.configuration
-    named = f"{words(c.recipe)} on {words(c.data.label)}"
-    label = facts.label
-    return named if label.startswith(c.recipe) else f"{label}: {named}"
+    named = f"{spelled(c.recipe)} on {spelled(c.data.label)}"
+    label = read_label(facts.folder)
+    return f"{label}: {named}" if label else named
 
 
 def _idea(facts: Facts) -> Html:
@@ -114,10 +120,10 @@ def _overview(several: Sequence[Facts]) -> Section:
             [
                 facts.label,
                 facts.folder.name,
-                c.recipe,
-                c.data.label,
+                spelled(c.recipe),
+                spelled(c.data.label),
                 str(c.seed),
-                c.steps,
+                None if c.linear else c.steps,
                 facts.status,
                 duration(state.seconds) if state else "",
                 state.psnr if state else None,
@@ -127,26 +133,34 @@ def _overview(several: Sequence[Facts]) -> Section:
 
 
 def _differences(several: Sequence[Facts]) -> Section:
-    """Return the settings in which the runs differ, one column per run."""
+    """Return the settings in which the runs differ, one column per run.
+
+    Of the settings that only some runs have, those are listed in which these differ, and the main ones.
+    """
     flat: list[dict[str, Any]] = [
         {
             "recipe": facts.configuration.recipe,
             "data": facts.configuration.data.label,
             "seed": facts.configuration.seed,
-            "steps": facts.configuration.steps,
-            **settings_of(facts.configuration.model_dump(mode="json")),
+            **({} if facts.configuration.linear else {"steps": facts.configuration.steps}),
+            **used_settings_of(facts.configuration.model_dump(mode="json")),
         }
         for facts in several
     ]
     names = dict.fromkeys(name for settings in flat for name in settings)
-    rows = [
-        [name, *(_text(settings.get(name)) for settings in flat)]
-        for name in names
-        if len({repr(settings.get(name)) for settings in flat}) > 1
-    ]
+    rows: list[list[object]] = []
+    for name in names:
+        values = [settings[name] for settings in flat if name in settings]
+        main = name in MAIN or name.endswith(".weight") or name.startswith("latent.")
+        if len(set(map(repr, values))) > 1 or (main and len(values) < len(flat)):
+            rows.append([name, *(_text(settings[name]) if name in settings else "" for settings in flat)])
     table = make_table(["setting", *(facts.label for facts in several)], rows)
     body = table if rows else tag("p", "The runs have the same settings.")
-    return Section("Settings that differ", body, "A dash stands for a setting that a run does not have.")
+    return Section(
+        "Settings that differ",
+        body,
+        "A cell is empty where the method of a run has no such setting; a dash stands for none.",
+    )
 
 
 def _text(value: object) -> str:
@@ -157,7 +171,7 @@ def _configuration(several: Sequence[Facts]) -> Section:
     parts = []
     for facts in several:
         fields = facts.configuration.model_dump(mode="json")
-        rows: list[list[object]] = [[name, _text(value)] for name, value in settings_of(fields).items()]
+        rows: list[list[object]] = [[name, _text(value)] for name, value in used_settings_of(fields).items()]
         table = make_table(["setting", "value"], rows)
         complete = tag("pre", tag("code", json.dumps(fields, indent=2, ensure_ascii=False)))
         title = "Settings" if len(several) == 1 else f"Settings of {facts.label}"

@@ -6,7 +6,7 @@ import math
 import shlex
 from collections.abc import Sequence
 
-from unweave.figures.panels import words
+from unweave.figures.spelling import words
 from unweave.metrics import METRICS
 from unweave.reports.facts import Facts
 from unweave.reports.markup import Html, joined, tag

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError, extra
-from unweave.figures.panels import words
+from unweave.figures.spelling import spelled, words
 from unweave.reports.answers import answer, unanswered
 from unweave.reports.markup import Html, joined, tag
 from unweave.reports.numbers import counted, duration, shown
@@ -162,7 +162,7 @@ def _values(column: pandas.Series) -> str:
     )
     if not any(isinstance(value, str) for value in values):
         values.sort()
-    texts = [value if isinstance(value, str) else shown(value) for value in values]
+    texts = [spelled(value) if isinstance(value, str) else shown(value) for value in values]
     if len(texts) > MOST_VALUES:
         return f"{', '.join(texts[:3])}, …, {texts[-1]} ({len(texts):,} values)"
     return ", ".join(texts)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from unweave.figures.spelling import words
 from unweave.reports.markup import Html, joined, tag
 from unweave.reports.numbers import counted, shown
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 LONG = 12  # rows from which a table is folded
 MOST = 250  # rows that are shown
+NAMES = ("data", "recipe", "method", "metric", "score", "other", "task")  # columns with names
 
 
 def make_table(
@@ -53,8 +55,12 @@ def frame_table(
 ) -> Html:
     """Return a data frame as a table, folded if it is long; beyond ``most`` rows, it says how many were left out."""
     top = frame.head(most)
-    rows = [list(row) for row in top.astype(object).where(top.notna(), None).itertuples(index=False, name=None)]
-    table = make_table([name(str(column)) for column in frame.columns], rows, headings=headings)
+    names = [str(column) for column in frame.columns]
+    rows = [
+        [_printed(column, value) for column, value in zip(names, row, strict=True)]
+        for row in top.astype(object).where(top.notna(), None).itertuples(index=False, name=None)
+    ]
+    table = make_table([name(column) for column in names], rows, headings=headings)
     if len(frame) > most:
         table = joined([table, tag("p", f"The first {most:,} of {len(frame):,} rows.", class_="note")])
     return folded(f"Table: {counted(len(frame), 'row')}", table) if len(frame) > LONG else table
@@ -63,6 +69,11 @@ def frame_table(
 def folded(summary: str, body: Any, *, open_: bool = False) -> Html:
     """Return content that is shown after a click on its summary."""
     return tag("details", tag("summary", summary), body, open=open_)
+
+
+def _printed(column: str, value: object) -> object:
+    """Return the names of methods, data sets and scores in a cell as they are printed."""
+    return words(value) if column in NAMES and isinstance(value, str) else value
 
 
 def _is_number(value: object) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from unweave.errors import InputError, OtherVersion, Unavailable
 from unweave.study.table import DAMAGED, OTHER, Record
-from unweave.training.configuration import Configuration, read_configuration
+from unweave.training.configuration import Configuration, only_code_of, read_configuration
 from unweave.training.formats import refused, writer_of
 from unweave.training.reading import read_json
 from unweave.training.store import CHECKPOINT, CONFIGURATION, STATE, SUMMARY, WEIGHTS, locked, read_fields
@@ -69,7 +69,8 @@ def _check_configuration(folder: Path, expected: Configuration) -> None:
     """Raise an error if a folder does not have the configuration that it is named after."""
     if read_fields(folder) == json.loads(expected.model_dump_json()):
         return  # they may differ in labels and in where the data is, which are not part of the name
-    name = read_configuration(folder).name
+    with only_code_of(expected):
+        name = read_configuration(folder).name
     if name != folder.name:
         reason = f"it gives the run {name}, but its folder is named {folder.name}"
         if (writer := writer_of(folder / STATE)) is not None:

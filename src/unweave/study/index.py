@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from unweave.errors import Unavailable, extra
 from unweave.progress import note
 from unweave.study.table import NOT_STARTED, Record, flat_configuration, read_record
+from unweave.training.differing import is_used
 from unweave.training.store import CONFIGURATION, SCORES, STATE
 from unweave.training.writing import atomic_write
 
@@ -44,7 +45,10 @@ class Opened:
     table: Any = None  # of Arrow, with a row per record, in the same order
 
     def configurations(self, runs: Sequence[str]) -> pandas.DataFrame:
-        """Return a data frame with a row per run and a column per setting of the configurations."""
+        """Return a data frame with a row per run and a column per setting of the configurations.
+
+        A setting that has no effect, such as the learning rate of PCA, is missing.
+        """
         import numpy
         import pandas
 
@@ -56,7 +60,14 @@ class Opened:
                 values = _decoded(self.table[name], rows)
                 if values is not None:
                     columns[name] = values
-        return pandas.DataFrame(columns, index=range(len(runs)))
+        frame = pandas.DataFrame(columns, index=range(len(runs)))
+        if (kind := f"{PREFIX}linear") in frame:
+            linear = frame[kind].notna()
+            for name in frame:
+                used = [is_used({"linear": fitted, "grouping": True}, name.removeprefix(PREFIX)) for fitted in (0, 1)]
+                if not all(used):
+                    frame[name] = frame[name].where(linear if used[1] else ~linear)
+        return frame
 
 
 def open_records(store: Path, runs: Iterable[str]) -> Opened:

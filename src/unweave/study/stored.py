@@ -12,7 +12,8 @@ from unweave.study.index import Opened, open_records
 from unweave.study.planning import Planned
 from unweave.study.remote import Remote, open_remote
 from unweave.study.table import SCORING_ERROR
-from unweave.training import Run, open_run
+from unweave.training import Run
+from unweave.training.run import open_folder_of
 from unweave.training.store import STATE, Busy, is_address, read_state, store_folder
 
 
@@ -32,9 +33,10 @@ class Stored:
             self.remote.refresh()
         return open_records(self.folder, runs)
 
-    def open(self, run: str) -> Run:
-        """Open a run; from a store at an address it is copied to this machine first."""
-        return open_run(self.folder / run if self.remote is None else self.remote.fetch(run))
+    def open(self, planned: Planned) -> Run:
+        """Open a run of a study; from a store at an address it is copied to this machine first."""
+        folder = self.folder / planned.name if self.remote is None else self.remote.fetch(planned.name)
+        return open_folder_of(planned.configuration, folder)
 
     def make(self) -> None:
         """Make the folder of the store if it does not exist."""

@@ -146,7 +146,8 @@ class Study:
 
     def runs(self, where: Mapping[str, Any] | Callable[[Row], bool] | None = None) -> list[Run]:
         """Open the finished runs with these settings, or those for which a function of the row is true."""
-        rows = self.rows()
+        every = self.all_planned()
+        rows = self.rows(every)
         if isinstance(where, Mapping):
             wanted = dict(where)
             known = {key for row in rows for key in row.settings}
@@ -160,7 +161,8 @@ class Study:
                     f"where must be settings, as in {{'recipe': 'vae'}}, or a function of a row, got {where!r}."
                 )
             rows = [row for row in rows if where(row)]
-        return [self.stored.open(row.run) for row in rows if row.state == "finished"]
+        planned = {run.name: run for run in every}
+        return [self.stored.open(planned[row.run]) for row in rows if row.state == "finished"]
 
     def estimate(self, *, measure: bool = True) -> Estimate | None:
         """Estimate the training time of the runs that are not done, from finished ones or from a short measurement."""

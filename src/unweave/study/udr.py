@@ -26,11 +26,12 @@ def udr_of(study: Study, *, samples: int = 1_000, seed: int = 0) -> dict[str, fl
         if row.state == "finished":
             alone = {key: value for key, value in row.settings.items() if key != "seed"}
             groups.setdefault(repr(sorted(alone.items())), []).append(row.run)
+    planned = {run.name: run for run in study.all_planned()}
     found: dict[str, float] = {}
     for names in map(sorted, map(set, groups.values())):
         if len(names) < 2:
             continue
-        runs = [study.stored.open(name) for name in names]
+        runs = [study.stored.open(planned[name]) for name in names]
         generator = torch.Generator().manual_seed(seed)
         images = open_data(runs[0].configuration.data).sample(samples, generator).images
         result = udr([run.encode(images).numpy() for run in runs])

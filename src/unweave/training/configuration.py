@@ -8,6 +8,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -20,9 +21,10 @@ from unweave.errors import InputError, Unavailable, extra, unknown
 from unweave.latents import LATENTS
 from unweave.recipes import Recipe, compose, known_settings, parameters_of
 from unweave.recipes.composing import PARTS, Source
-from unweave.settings import Settings, name_in, source_hash
+from unweave.settings import Settings, name_in, only_own_code, source_hash
 from unweave.training.formats import refused, writer_of
 from unweave.training.store import CONFIGURATION, STATE, read_fields
+from unweave.training.trust import check_own_code, guarded, own_code_of
 from unweave.training.writing import write_text
 
 MOST_SEEDS = 2**32
@@ -196,17 +198,30 @@ def write_configuration(folder: Path, configuration: Configuration) -> None:
     """Write the configuration of a run; a folder with a different configuration is refused."""
     path = folder / CONFIGURATION
     if path.exists():
-        if read_configuration(folder).name != configuration.name:
+        with only_code_of(configuration):
+            name = read_configuration(folder).name
+        if name != configuration.name:
             raise InputError(f"{folder} has a different configuration from the one that it is named after.")
         return
     write_text(path, json.dumps(configuration.model_dump(mode="json"), indent=2, ensure_ascii=False) + "\n")
 
 
-def read_configuration(folder: Path) -> Configuration:
-    """Return the configuration of the run in a folder."""
+def only_code_of(configuration: Configuration) -> AbstractContextManager[None]:
+    """Import no code inside the block but what a configuration names: that of a folder which should be its own."""
+    return only_own_code(own_code_of(configuration.model_dump(mode="json")))
+
+
+def read_configuration(folder: Path, *, trust: bool = True) -> Configuration:
+    """Return the configuration of the run in a folder.
+
+    This imports the code outside of Unweave that it names; without ``trust``, such a configuration is refused.
+    """
     fields = read_fields(folder)
+    if not trust:
+        check_own_code(fields, f"the run {folder}")
     try:
-        return Configuration(**fields)
+        with guarded(trust):
+            return Configuration(**fields)
     except InputError as error:
         if "cannot be imported" in str(error):
             raise Unavailable(f"the run {folder} uses code of your own that is not found here: {error}") from error

@@ -23,6 +23,7 @@ NAMED_BY = {
     "grouping": "kind",
 }  # parts that are chosen by this field, as in net=conv64
 UNUSED = {"constant": ("start", "after", "over"), "delayed": ("over",)}  # settings that a schedule does not use
+LINEAR_USES = ("recipe", "linear", "seed", "samples", "latent.size")  # besides the data
 DIGITS = 8  # of a hash
 
 
@@ -45,13 +46,29 @@ def settings_of(fields: Mapping[str, Any]) -> dict[str, Any]:
     return settings | {f"data.{key}": value for key, value in _mapping(fields["data"], "options").items()}
 
 
+def used_settings_of(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a configuration that have an effect, by name; raise a ValueError if it is damaged."""
+    return {key: value for key, value in settings_of(fields).items() if is_used(fields, key)}
+
+
+def is_used(fields: Mapping[str, Any], setting: str) -> bool:
+    """Return whether a setting has an effect on what is learned.
+
+    PCA and ICA are fitted in closed form to a sample, so that they use neither an optimiser nor a net; other recipes
+    do not use the size of that sample. How many factors change within a pair is used by recipes with pairs only.
+    """
+    if fields.get("linear"):
+        return setting in LINEAR_USES or setting.startswith(("data.", "sources"))
+    return setting != "samples" and (setting != "changed" or bool(fields.get("grouping")))
+
+
 def differing(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return for each configuration the settings that are not the same in all runs of the same recipe.
 
     A setting of a part is compared with the runs that have this part. Runs without a term that others have show its
     weight as 0. Differences in the user's own code and in the data behind the same name are shown too.
     """
-    flat = [settings_of(run) for run in runs]
+    flat = [used_settings_of(run) for run in runs]
     shown: list[dict[str, Any]] = []
     for run, own in zip(runs, flat, strict=True):
         peers = [(other, theirs) for other, theirs in zip(runs, flat, strict=True) if other["recipe"] == run["recipe"]]

@@ -29,7 +29,7 @@ from unweave.training.heartbeat import beating
 from unweave.training.linear import fit_linear
 from unweave.training.log import read_log
 from unweave.training.loop import Callback, Moment, Session
-from unweave.training.run import Outcome, Run, open_run, save_run
+from unweave.training.run import Outcome, Run, open_folder_of, open_run, save_run
 from unweave.training.store import (
     CHECKPOINT,
     LOG,
@@ -110,7 +110,7 @@ def fit(
                     record.append(session.record)
                     session.run()
                     outcome = "continued" if session.start else "trained"
-    run = open_run(folder)
+    run = open_folder_of(configuration, folder)
     run.outcome = outcome
     return run
 

@@ -17,7 +17,7 @@ from unweave.latents import Summary
 from unweave.model import Model
 from unweave.training.building import with_weights
 from unweave.training.checkpoint import OPTIMISER, load_tensors, save_tensors
-from unweave.training.configuration import Configuration, read_configuration
+from unweave.training.configuration import Configuration, only_code_of, read_configuration
 from unweave.training.log import read_log
 from unweave.training.representation import Representation
 from unweave.training.scores import StoredScores, read_scores
@@ -37,6 +37,7 @@ from unweave.training.store import (
     write_state,
 )
 from unweave.training.summarising import measure_baseline, measure_psnr, summarise
+from unweave.training.trust import guarded
 from unweave.training.writing import write_text
 
 Outcome = Literal["trained", "continued", "opened"]
@@ -129,15 +130,19 @@ class Run(Representation):
         return f"<run {self.name}: {c.recipe} on {c.data.label}, {status_of(self.folder, self.state)}{where}>"
 
 
-def open_run(run: str | Path, *, store: str | Path | None = None, device: str | torch.device = "cpu") -> Run:
+def open_run(
+    run: str | Path, *, store: str | Path | None = None, device: str | torch.device = "cpu", trust: bool = True
+) -> Run:
     """Open a run: finished, or as far as its last checkpoint.
 
-    ``run`` is the path of its folder, or its name, label or first digits in the ``store``.
+    ``run`` is the path of its folder, or its name, label or first digits in the ``store``. If its configuration names
+    code outside of Unweave, as ``package.module:name``, that code is imported; with ``trust=False`` the run is refused
+    instead, and opening it runs no code, which is the choice for the run of somebody else.
     """
     if not isinstance(run, str | os.PathLike):
         raise InputError(f"open takes the folder or the name of a run, got {run!r}.")
     folder = Path(run) if isinstance(run, Path) else find_run(str(run), store_folder(store))
-    configuration, state = read_configuration(folder), read_state(folder)
+    configuration, state = read_configuration(folder, trust=trust), read_state(folder)
     if state is None:
         raise Unavailable(f"the run {folder} was never started.")
     weights, checkpoint = folder / WEIGHTS, folder / CHECKPOINT
@@ -155,7 +160,18 @@ def open_run(run: str | Path, *, store: str | Path | None = None, device: str | 
         raise Unavailable(
             f"the run {folder} has no weights yet: it is {status_of(folder, state)} at step {state.step}."
         )
-    return Run(folder, configuration, _on(device, with_weights(configuration, tensors)), state)
+    with guarded(trust):
+        model = with_weights(configuration, tensors)
+    return Run(folder, configuration, _on(device, model), state)
+
+
+def open_folder_of(configuration: Configuration, folder: Path) -> Run:
+    """Open the run of a configuration; a folder with another one is refused, and code that it names is not imported."""
+    with only_code_of(configuration):
+        run = open_run(folder)
+    if run.name != configuration.name:
+        raise Unavailable(f"{folder} has a different configuration from the one that it is named after.")
+    return run
 
 
 def save_run(

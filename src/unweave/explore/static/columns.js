@@ -8,6 +8,11 @@ export function isNumeric(column) {
   return column.numeric;
 }
 
+/** Return a value as it is printed: methods and data sets as their papers spell them. */
+export function printed(column, value) {
+  return column.titles && Object.hasOwn(column.titles, value) ? column.titles[value] : value;
+}
+
 /** Return the row numbers in the order of a column; missing values come last. */
 export function sorted(rows, column, descending) {
   const sign = descending ? -1 : 1;
@@ -38,12 +43,14 @@ export function parseFilter(text, columns) {
   return (row) =>
     conditions.every((holds) => holds(row)) &&
     words.every((word) =>
-      texts.some((column) =>
-        String(column.values[row] ?? "")
-          .toLowerCase()
-          .includes(word),
-      ),
+      texts.some((column) => spellings(column, row).some((text) => text.includes(word))),
     );
+}
+
+/** Return a text in lower case as it is typed in commands, and as it is printed. */
+function spellings(column, row) {
+  const value = column.values[row] ?? "";
+  return [String(value).toLowerCase(), String(printed(column, value)).toLowerCase()];
 }
 
 function condition(column, operator, wanted) {
@@ -51,6 +58,8 @@ function condition(column, operator, wanted) {
   const right = numeric ? Number(wanted) : wanted.toLowerCase();
   if (numeric && Number.isNaN(right))
     throw new Error(`“${column.name}” is compared with a number, not with “${wanted}”.`);
+  if (!numeric && operator === "=") return (row) => spellings(column, row).includes(right);
+  if (!numeric && operator === "!=") return (row) => !spellings(column, row).includes(right);
   const left = (row) => (numeric ? column.values[row] : String(column.values[row] ?? "").toLowerCase());
   const tests = {
     "=": (value) => value === right,

@@ -1,6 +1,6 @@
 // Any column against any other: one point per run on a canvas.
 import { h, short, words } from "unweave/element";
-import { isNumeric } from "unweave/columns";
+import { isNumeric, printed } from "unweave/columns";
 
 const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a", "#b5a800"]; // Okabe and Ito
 const MARGIN = { left: 52, right: 14, top: 26, bottom: 36 };
@@ -63,8 +63,8 @@ export function makeScatter(onOpen) {
     const { row, left, top } = points[index];
     tip.replaceChildren(
       h("b", {}, name(row)),
-      h("span", {}, `${words(x.name)} ${cell(x.values[row])}`),
-      h("span", {}, `${words(y.name)} ${cell(y.values[row])}`),
+      h("span", {}, `${words(x.name)} ${cell(x, x.values[row])}`),
+      h("span", {}, `${words(y.name)} ${cell(y, y.values[row])}`),
     );
     tip.style.left = `${Math.min(left + 12, canvas.clientWidth - 160)}px`;
     tip.style.top = `${Math.max(0, top - 12)}px`;
@@ -112,8 +112,8 @@ export function makeScatter(onOpen) {
   };
 }
 
-function cell(value) {
-  return typeof value === "number" ? short(value, 3) : String(value ?? "");
+function cell(column, value) {
+  return typeof value === "number" ? short(value, 3) : String(printed(column, value) ?? "");
 }
 
 /** Return at(row) in pixels, and ticks; texts are spread evenly, with a little jitter that is always the same. */
@@ -124,7 +124,7 @@ function scale(column, rows, from, to, apart = 0) {
     const places = new Map(names.map((name, i) => [name, from + step * (i + 0.5)]));
     const at = (row) => places.get(column.values[row]) + 0.5 * step * jitter(row);
     const room = Math.max(1, Math.ceil((names.length * 70) / Math.abs(to - from)));
-    return { at, ticks: names.map((name) => [places.get(name), String(name)]).filter((_, i) => i % room === 0) };
+    return { at, ticks: names.map((name) => [places.get(name), cell(column, name)]).filter((_, i) => i % room === 0) };
   }
   const values = rows.map((row) => column.values[row]).filter((value) => value !== null);
   const positive = values.every((value) => value > 0);
@@ -212,7 +212,7 @@ function groups(column, rows) {
     const dot = h("i", { class: "dot" });
     dot.style.background = PALETTE[i];
     const others = i === PALETTE.length - 1 && names.length > PALETTE.length;
-    return h("span", {}, dot, others ? "others" : cell(name) || "none");
+    return h("span", {}, dot, others ? "others" : cell(column, name) || "none");
   });
   return { of: (row) => colours.get(column.values[row]), legend: names.length > 1 ? shown : [] };
 }

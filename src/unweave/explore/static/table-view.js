@@ -1,5 +1,5 @@
 // A study or a store: a table that sorts and filters, and a chart of any column against any other.
-import { isNumeric, parseFilter, sorted } from "unweave/columns";
+import { isNumeric, parseFilter, printed, sorted } from "unweave/columns";
 import { h, notice, short, words } from "unweave/element";
 import { makeScatter } from "unweave/scatter";
 import { ask } from "unweave/server-source";
@@ -84,19 +84,17 @@ export function showTable(root, page) {
     version = table.version;
     columns = table.columns.filter((column) => column.values.some((value) => value !== null && value !== ""));
     byName = new Map(columns.map((column) => [column.name, column]));
-    for (const axis of ["x", "y", "colour"]) fill(axis);
+    for (const axis of ["x", "y", "colour"]) fill(axis, table.axes);
     widths = `2rem ${columns.map(width).join(" ")} 1fr`;
     drawHead();
     refilter();
   }
 
-  function fill(axis) {
+  function fill(axis, proposed) {
     const possible = columns.filter((column) => column.name !== "run" && (axis !== "y" || isNumeric(column)));
-    const scores = possible.filter((column) => column.kind === "score");
-    const settings = possible.filter((column) => column.kind === "setting");
     const first = {
-      y: scores[0] ?? byName.get("psnr") ?? possible[0],
-      x: settings.find(isNumeric) ?? settings[0] ?? byName.get("seed"),
+      y: byName.get(proposed.y) ?? byName.get("psnr") ?? possible[0],
+      x: byName.get(proposed.x) ?? byName.get("seed"),
       colour: byName.get("recipe"),
     }[axis];
     const chosen = byName.has(kept[axis]) ? kept[axis] : first?.name;
@@ -242,7 +240,7 @@ function address(name) {
 }
 
 function textOf(column, value) {
-  if (typeof value !== "number") return String(value ?? "");
+  if (typeof value !== "number") return String(printed(column, value) ?? "");
   return column.name === "seed" ? String(value) : short(value, 3);
 }
 

@@ -1,56 +1,29 @@
-"""A run folder made by somebody else can run no code."""
+"""A run folder made by somebody else can run no code through the page."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 from tests.explore.conftest import served
+from tests.training.hostile import CHANGES, make_hostile
 from unweave import Run
 from unweave.errors import InputError
 from unweave.explore import find_shelf
 from unweave.explore.opened import Library
-from unweave.explore.trust import check_own_code
-from unweave.settings import imported, without_own_code
-from unweave.training.checkpoint import load_tensors, save_tensors
-from unweave.training.configuration import read_configuration
-
-Change = Callable[[dict[str, Any]], None]
-CHANGES: dict[str, Change] = {
-    "net": lambda fields: fields["net"].update(name="hostile_module:net"),
-    "net as text": lambda fields: fields.update(net="hostile_module:net"),
-    "latent": lambda fields: fields["latent"].update(name="hostile_module:net"),
-    "term": lambda fields: fields["terms"][0]["term"].update(name="hostile_module:net"),
-    "term as text": lambda fields: fields["terms"][0].update(term="hostile_module:net"),
-    "data": lambda fields: fields["data"].update(name="hostile_module:net"),
-}
 
 
 @pytest.fixture(params=CHANGES)
 def hostile(request: pytest.FixtureRequest, tmp_path: Path, smooth: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run folder that names a module beside it, which would leave a trace if it were imported."""
-    folder = tmp_path / "store" / smooth.folder.name
-    shutil.copytree(smooth.folder, folder)
-    path = folder / "configuration.json"
-    fields = json.loads(path.read_text())
-    CHANGES[request.param](fields)
-    path.write_text(json.dumps(fields))
-    with contextlib.suppress(InputError, OSError), without_own_code():  # weights that fit, where nothing else stops it
-        tensors, _ = load_tensors(folder / "model.safetensors", smooth.name)
-        save_tensors(folder / "model.safetensors", tensors, {"run": read_configuration(folder).name})
-    trace = tmp_path / "trace"
-    (tmp_path / "hostile_module.py").write_text(f"open({str(trace)!r}, 'w').close()\nnet = None\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    return folder
+    return make_hostile(smooth, tmp_path / "store", request.param, tmp_path)
 
 
 def test_a_hostile_configuration_imports_nothing(hostile: Path, tmp_path: Path) -> None:
@@ -71,7 +44,7 @@ def test_a_hostile_configuration_imports_nothing(hostile: Path, tmp_path: Path) 
 
 
 def test_the_second_wall_holds_alone(hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("unweave.explore.opened.check_own_code", lambda fields: None)
+    monkeypatch.setattr("unweave.training.configuration.check_own_code", lambda *given: None)
     library = Library(find_shelf(None, store=hostile.parent))
     if json.loads((hostile / "configuration.json").read_text())["data"]["name"] == "own":
         with pytest.raises((InputError, OSError), match="hostile_module"):
@@ -98,18 +71,6 @@ def test_with_trust_the_code_is_imported(
     with pytest.raises((InputError, OSError), match="trusted_module"):  # it is imported, but has no net
         Library(find_shelf(None, store=folder.parent, trusted=True)).open(folder.name)
     assert trace.exists()
-
-
-def test_names_of_unweave_pass(smooth: Run) -> None:
-    check_own_code(json.loads((smooth.folder / "configuration.json").read_text()))
-    check_own_code({})
-    check_own_code({"terms": [None, 3], "net": 4, "latent": [], "data": {"name": None}})
-
-
-def test_imports_are_allowed_again_after_the_block() -> None:
-    with without_own_code(), pytest.raises(InputError, match="is not run here"):
-        imported("part", "json:loads")
-    assert imported("part", "json:loads") is json.loads
 
 
 def test_weights_that_are_a_pickle_are_refused(tmp_path: Path, smooth: Run) -> None:

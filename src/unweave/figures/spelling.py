@@ -1,0 +1,84 @@
+"""How names are printed: methods and data sets as their papers spell them, in figures, in reports and on the page."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+METHODS = {
+    "ae": "AE",
+    "vae": "VAE",
+    "beta_vae": "β-VAE",
+    "annealed_vae": "AnnealedVAE",
+    "factor_vae": "FactorVAE",
+    "beta_tcvae": "β-TCVAE",
+    "dip_vae_i": "DIP-VAE-I",
+    "dip_vae_ii": "DIP-VAE-II",
+    "jl1_vae": "JL1-VAE",
+    "jl2_vae": "JL2-VAE",
+    "ada_gvae": "Ada-GVAE",
+    "ada_ml_vae": "Ada-ML-VAE",
+    "qlae": "QLAE",
+    "tripod_naive": "naive Tripod",
+    "tripod": "Tripod",
+    "tripod_without_nhp": "Tripod without NHP",
+    "tripod_without_klm": "Tripod without KLM",
+    "tripod_finer": "finer Tripod",
+    "pca": "PCA",
+    "ica": "ICA",
+}
+DATA = {
+    "dsprites": "dSprites",
+    "color_dsprites": "Color-dSprites",
+    "noisy_dsprites": "Noisy-dSprites",
+    "scream_dsprites": "Scream-dSprites",
+    "three_dots": "three dots",
+    "xysquares": "XYSquares",
+    "rooms3d": "Rooms3D",
+    "natural": "natural patches",
+    "shapes3d": "3D Shapes",
+    "cars3d": "Cars3D",
+    "smallnorb": "smallNORB",
+    "mpi3d_toy": "MPI3D toy",
+    "mpi3d_realistic": "MPI3D realistic",
+    "mpi3d_real": "MPI3D real",
+    "mpi3d_real_complex": "MPI3D real complex",
+    "mpi3d_multi": "MPI3D multi",
+    "falcor3d": "Falcor3D",
+    "isaac3d": "Isaac3D",
+}
+SCORES = {"beta_vae_score": "BetaVAE score", "factor_vae_score": "FactorVAE score", "infomec": "InfoMEC"}
+CAPITALS = ("dci", "dcimig", "dip", "elbo", "irs", "jemmig", "kl", "l1", "l2", "mcc", "mig", "psnr", "sap", "udr")
+
+_KNOWN = {**METHODS, **DATA, **SCORES}
+_LONGEST_FIRST = "|".join(sorted(_KNOWN, key=len, reverse=True))
+_NAME = re.compile(rf"(?<![\w.:/-])({_LONGEST_FIRST})((?:[+-][a-z_][\w.:]*)*)(?![\w:/])")
+_PART = re.compile(r"([+-])([a-z_][\w.:]*)")
+
+
+def spelled(text: object) -> str:
+    """Return a text with methods, data sets and scores as they are printed; names of the user's own are left as is.
+
+    >>> spelled("beta_vae+jacobian_l1 on dsprites, seed 0")
+    'β-VAE + jacobian L1 on dSprites, seed 0'
+    """
+    return _NAME.sub(_printed, str(text))
+
+
+def words(name: object, width: int = 0) -> str:
+    r"""Return a name of a score, recipe or data set as words, broken into lines of about ``width`` letters.
+
+    >>> words("dci.disentanglement", 12)
+    'DCI\ndisentanglement'
+    """
+    text = spelled(name)
+    if ":" not in text:  # which the user's own have, as module:name
+        parts = re.sub(r"_|\.(?=[a-z])", " ", text).split(" ")
+        text = " ".join("β" if part == "beta" else part.upper() if part in CAPITALS else part for part in parts)
+    return "\n".join(textwrap.wrap(text, width, break_long_words=False)) if width else text
+
+
+def _printed(found: re.Match[str]) -> str:
+    """Return a name as it is printed, with the parts that a label adds to it or removes from it."""
+    parts = [f" {'+' if sign == '+' else '−'} {words(part)}" for sign, part in _PART.findall(found[2])]
+    return _KNOWN[found[1]] + "".join(parts)
