@@ -14,7 +14,7 @@ from unweave.papers import FINDINGS, challenging_assumptions, read_table
 from unweave.papers.page import markdown_table
 from unweave.papers.specs import table_path
 from unweave.papers.summaries import finished, over_seeds
-from unweave.recipes import RECIPES, compose
+from unweave.recipes import RECIPES, Recipe, compose
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = (
@@ -30,6 +30,8 @@ REFERENCE = (
     "unweave.papers",
 )
 EVIDENCE = "<!-- evidence -->"  # on the page about metrics
+DEPARTURES = "\n## Where this differs from the papers and their code\n"  # in docs/training.md
+COST = "<!-- cost -->"  # on the page about machines
 SCORES = (  # of the tables of findings, on the page of a method
     "mig",
     "dci.disentanglement",
@@ -68,7 +70,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, **rest: Any) -> str:
     """Point links to other folders of the project to where the site has them."""
-    markdown = markdown.replace("](../benchmarks/", "](benchmarks/").replace(EVIDENCE, evidence())
+    markdown = markdown.replace("](../benchmarks/", "](benchmarks/")
+    markdown = markdown.replace(EVIDENCE, evidence()).replace(COST, cost())
     return markdown.replace("](../docs/", "](../") if page.file.src_uri.startswith("benchmarks/") else markdown
 
 
@@ -82,29 +85,36 @@ def evidence() -> str:
     return f"{part.note} From [{name}](papers/{name}.md).\n\n{markdown_table(part.measured)}"
 
 
+def cost() -> str:
+    """Return the section of the benchmarks about the 12,600 models, without its heading; nothing if it is not there."""
+    path = ROOT / "benchmarks" / "cost.md"
+    if not path.is_file():
+        return ""
+    return path.read_text(encoding="utf-8").split("\n## ")[1].partition("\n")[2].strip()
+
+
 def method_page(name: str) -> str:
     """Return the page of a method: idea, formula, settings, differences, command and numbers."""
     function = RECIPES[name]
     recipe = compose(name, {}, factors=FACTORS)
     title, _, more = (inspect.getdoc(function) or "").partition("\n\n")
-    lines = [f"# {name}", "", title.replace("\n", " "), "", more, "", "## Loss", ""]
-    lines += ["| weight | term | formula |", "|---|---|---|"]
-    for weighted in recipe.terms:
-        formula = getattr(type(weighted.term), "formula", "")
-        lines.append(f"| {weighted.weight:g} | {weighted.name} | {_cell(formula)} |")
-    lines += ["", "## Settings", "", "| setting | default |", "|---|---|"]
+    lines = [f"# {name}", "", title.replace("\n", " "), ""]
+    if recipe.linear is None:
+        lines += ["## Loss", "", "| weight | term | formula |", "|---|---|---|"]
+        for weighted in recipe.terms:
+            formula = getattr(type(weighted.term), "formula", "")
+            lines.append(f"| {weighted.weight:g} | {weighted.name} | {_cell(formula)} |")
+        lines.append("")
+    lines += ["## Settings", "", "| setting | default |", "|---|---|"]
     for parameter in inspect.signature(function).parameters.values():
         lines.append(f"| {parameter.name} | {_cell(parameter.default)} |")
-    lines += [
-        "",
-        f"Latent `{_named(recipe.latent)}`, net `{recipe.net.name}`, optimiser {recipe.optimiser.name} with a",
-    ]
-    lines += [f"learning rate of {recipe.optimiser.lr:g}, {recipe.steps:,} steps of {recipe.batch}.", ""]
-    lines += [
-        "[Where Unweave differs from the papers](../training.md#where-this-differs-from-the-papers-and-their-code)"
-    ]
-    lines += ["lists every departure with the setting that undoes it.", "", "## Command", "", "```sh"]
-    lines += [f"unweave train {name} dsprites", "```", ""]
+    lines.append("")
+    if recipe.linear is None:
+        lines += [f"Latent `{_named(recipe.latent)}`, net `{recipe.net.name}`, {recipe.optimiser.name} with a learning"]
+        lines += [f"rate of {recipe.optimiser.lr:g}, {recipe.steps:,} steps of {recipe.batch}.", ""]
+        lines += ["## What was matched", "", *([more, ""] if more else []), _tested(recipe), ""]
+        lines += ["## Where Unweave differs", "", *_departures(name), ""]
+    lines += ["## Command", "", "```sh", f"unweave train {name} dsprites", "```", ""]
     found, row = _in_studies(name), _numbers(name)
     if found or row:
         lines += ["## Numbers", ""]
@@ -113,6 +123,22 @@ def method_page(name: str) -> str:
     if row:
         lines += ["One seed of the [comparison of all recipes](../benchmarks/recipes.md):", "", *row]
     return "\n".join(lines) + "\n"
+
+
+def _tested(recipe: Recipe) -> str:
+    """Return the sentence that names the tests of the terms of a method."""
+    files = [f"tests/terms/test_{weighted.name}.py" for weighted in recipe.terms]
+    found = ", ".join(f"`{file}`" for file in files if (ROOT / file).is_file())
+    return f"The terms are compared with their formulas, computed in another way, in {found}."
+
+
+def _departures(name: str) -> list[str]:
+    """Return the rows about a method of the table of departures from the papers, with their header."""
+    section = (ROOT / "docs" / "training.md").read_text(encoding="utf-8").partition(DEPARTURES)[2].partition("\n## ")[0]
+    rows = [line.rsplit("|", 2)[:2] for line in section.splitlines() if line.startswith("|")]
+    return [
+        f"{row}|" for row, methods in rows if methods.strip() in ("methods", "---", "all") or f"`{name}`" in methods
+    ]
 
 
 def _benchmarks() -> list[Path]:

@@ -33,6 +33,15 @@ def test_the_page_of_a_method_has_its_terms_and_its_command(site: ModuleType, na
         assert f"| {weighted.weight:g} | {weighted.name} |" in text
 
 
+def test_the_page_of_a_method_lists_where_it_differs_and_nothing_else(site: ModuleType) -> None:
+    text = site.method_page("factor_vae")
+    assert "| FactorVAE's shuffled codes |" in text
+    assert "| initial weights |" in text  # of all methods
+    assert "Ada-GVAE" not in text
+    rows = [line for line in (ROOT / "docs" / "training.md").read_text().splitlines() if "`start=balanced`" in line]
+    assert [row.rsplit("|", 2)[1].strip() for row in rows] == ["all"]
+
+
 @pytest.mark.parametrize("path", sorted(TABLES.glob("*.csv")), ids=lambda path: path.stem)
 def test_the_page_of_a_finding_is_what_its_table_says(path: Path) -> None:
     finding = FINDINGS[path.stem]

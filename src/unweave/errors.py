@@ -17,6 +17,14 @@ class Unavailable(OSError):
     """A file is missing, damaged, or cannot be fetched or written; the message says what to do about it."""
 
 
+class Damaged(Unavailable):
+    """A file of a run cannot be read. ``reason`` is the message without the advice, for those who have a better one."""
+
+    def __init__(self, reason: str, advice: str) -> None:
+        super().__init__(f"{reason}: {advice}")
+        self.reason = reason
+
+
 class OtherVersion(Unavailable):
     """A file was written by another version of Unweave and cannot be read; the message names both versions."""
 

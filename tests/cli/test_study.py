@@ -55,6 +55,16 @@ def test_wrong_words_are_a_sentence(
     assert message in capsys.readouterr().err
 
 
+def test_a_plan_names_the_data_that_must_be_fetched(
+    empty_data_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("cars.toml").write_text('name = "cars"\n[[grid]]\nrecipe = "ae"\ndata = ["cars3d", "dsprites"]\n')
+    assert run(monkeypatch, "study", "plan", "cars.toml", "--no-estimate") == 0
+    assert "not on this machine: cars3d. To get them: unweave data fetch cars3d" in capsys.readouterr().out
+    assert run(monkeypatch, "study", "plan", "cars.toml", "--no-estimate", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["absent"] == ["cars3d"]
+
+
 def test_a_plan_names_the_second_stage(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     rule = '[select]\nby = "mig"\nper = ["recipe"]\nseeds = [7, 8, 9]\n'
     Path("study.toml").write_text(SPEC + rule)

@@ -23,6 +23,25 @@ def test_the_report_of_a_study_and_of_a_table(
     assert "18 runs of 3 methods on 1 data set" in check_self_contained(Path("new/runs.html").read_text()).text
 
 
+def test_columns_of_another_project_are_analysed_when_they_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = noise_table("mig", data=("dsprites",), seeds=2).rename(columns={"mig": "their_score"})
+    table.to_csv("runs.csv", index=False)
+    assert run(monkeypatch, "study", "report", "--table", "runs.csv", "--quiet") == 0
+    assert (
+        "score_ranges needs at least one column of scores" in check_self_contained(Path("study.html").read_text()).text
+    )
+    words = ("study", "report", "--table", "runs.csv", "--quiet", "--metric")
+    assert run(monkeypatch, *words, "their_score") == 0
+    text = check_self_contained(Path("study.html").read_text()).text
+    assert "score_ranges needs" not in text
+    assert "Best runs" in text
+    assert "their score" in text.replace("_", " ")
+    assert run(monkeypatch, *words, "their_scores") == 2
+    assert "Did you mean 'their_score'?" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -21,6 +21,7 @@ def local_table(gap: float) -> pd.DataFrame:
                 "data": "three_dots",
                 "isolation": 0.4 + small + noise,
                 "seconds": 60.0,
+                "kl_per_latent": 20.0,
                 "local_mig at 0.1": small + noise,
                 "local_mig at 1": 0.02 + noise,
             }
@@ -34,6 +35,16 @@ def test_local_disentanglement_is_shown_by_a_gap_at_the_smallest_radius_only() -
     without = verdicts(judge(local_table(gap=0.0)))
     assert without["JL1-VAE exceeds β-VAE in local_mig at 0.1."] == "not shown"
     assert without["JL2-VAE does not exceed β-VAE in local_mig at 0.1."] == "shown"
+
+
+def test_runs_that_learned_nothing_are_counted_and_left_out() -> None:
+    table = local_table(gap=0.05)
+    one = (table["recipe"] == "jl1_vae") & (table["seed"] == 3)
+    table.loc[one, ["kl_per_latent", "local_mig at 0.1", "local_modularity at 0.1"]] = 0.0
+    answer = FINDINGS["local-disentanglement"].answer(table)
+    assert set(verdicts(answer).values()) == {"shown"}
+    assert "jl1_vae seed 3" in answer.parts[0].note
+    assert "4 and 5 seeds" in answer.claims[0].evidence
 
 
 def test_a_claim_without_runs_is_not_tested() -> None:

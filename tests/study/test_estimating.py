@@ -8,7 +8,7 @@ import pytest
 
 from tests.study.tiny import SPEC
 from unweave.study import Study, parse_spec, plan
-from unweave.study.estimating import Estimate, Pace, estimate, kind_of, seconds_per_step
+from unweave.study.estimating import Estimate, Pace, Progress, estimate, kind_of, seconds_per_step
 from unweave.study.table import Row
 from unweave.training import Configuration
 
@@ -97,4 +97,14 @@ def test_the_time_left_follows_from_the_durations_of_runs_that_ended(configurati
     assert pace.left({}) == pytest.approx(150.0)  # five more, at 10 seconds per step
     pace.end("run4", 6.0)  # an autoencoder, at 2 seconds per step
     assert pace.left({}) == pytest.approx(3 * 30.0 + 6.0)
-    assert pace.left({"run1": 10.0, "run5": 100.0}) == pytest.approx(2 * 30.0 + 20.0 + 0.0)
+    under_way = {"run1": Progress(1, 1, 99.0), "run5": Progress(3, 3, 6.0)}  # one step done, and all of them
+    assert pace.left(under_way) == pytest.approx(2 * 30.0 + 20.0 + 0.0)
+
+
+def test_runs_under_way_tell_the_time_left_before_one_has_ended(configurations: list[Configuration]) -> None:
+    pace = Pace()
+    pace.expect({f"run{number}": configuration for number, configuration in enumerate(configurations)})  # 3 steps each
+    assert pace.left({"run0": Progress(2, 0, 0.0)}) is None  # continued at step 2: its speed is not known yet
+    assert pace.left({"run0": Progress(2, 1, 10.0)}) == pytest.approx(10.0 + 5 * 30.0)
+    pace.end("run1", 15.0)  # what has ended counts more: 5 seconds per step
+    assert pace.left({"run0": Progress(2, 1, 10.0)}) == pytest.approx(5.0 + 4 * 15.0)

@@ -19,6 +19,9 @@ def test_every_run_is_planned_once() -> None:
     same = plan(parse_spec(twice))
     assert (len(same), len({run.name for run in same})) == (9, 7)  # a VAE is a β-VAE with β = 1
     repeated = SPEC + '\n[[grid]]\nrecipe = "ae"\ndata = "tests.study.tiny:Dots"\nseed = 1\n'
+    whole = SPEC + '\n[[grid]]\nrecipe = "beta_vae"\ndata = "tests.study.tiny:Dots"\nbeta = 4.0\nseed = 1\n'
+    with pytest.raises(InputError, match="line 26: grid 3 repeats a run of grid 1"):
+        plan(parse_spec(whole), whole)
     with pytest.raises(InputError, match="line 26: grid 3 repeats a run of grid 2"):
         plan(parse_spec(repeated), repeated)
 

@@ -18,6 +18,7 @@ from tests.study.counting import ended
 from tests.study.tiny import SPEC
 from unweave.errors import InputError, Unavailable
 from unweave.study import Study, ray_engine
+from unweave.study.remote import open_remote
 from unweave.training.heartbeat import HEARTBEAT
 from unweave.training.store import read_state, runs_in
 
@@ -108,6 +109,18 @@ def test_a_lost_node_loses_and_doubles_nothing(cluster: Any, tmp_path: Path) -> 
         steps = [line.split('"step": ')[1].split(",")[0] for line in (run / "log.jsonl").read_text().splitlines()]
         assert steps == [str(step) for step in range(100, STEPS + 1, 100)]  # each step once
     assert not ray.is_initialized()
+
+
+def test_a_cluster_delivers_runs_to_an_address(bucket: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])
+    study = Study(SPEC, store=bucket)
+    assert study.run(engine="ray", workers=2) == {"finished": 6}  # a cluster of its own, with the environment of S3
+    assert not ray.is_initialized()
+    monkeypatch.setenv("UNWEAVE_CACHE", str(tmp_path / "another machine"))
+    open_remote.cache_clear()
+    elsewhere = Study(SPEC, store=bucket)
+    assert elsewhere.status() == {"finished": 6}
+    assert elsewhere.table()["mig"].notna().all()
 
 
 def test_a_node_that_is_large_enough_must_exist(cluster: Any, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -170,6 +171,11 @@ def _available(row: dict[str, Any]) -> bool:
     folder = data_folder(row["folder"])
     files = all((folder / file["name"]).exists() for file in row["files"])
     return row["drawn"] or files or any(folder.glob("*.npy"))
+
+
+def absent(names: Collection[object]) -> list[str]:
+    """Return those of some data sets that must be fetched before they can be loaded."""
+    return [row["name"] for row in listing("data") if row["name"] in names and not _available(row)]
 
 
 def _origin(row: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from unweave.progress import SECONDS, duration, level
 
 if TYPE_CHECKING:
     from unweave.study import Study
+    from unweave.study.estimating import Progress
     from unweave.study.planning import Planned
     from unweave.study.worker import Report
 
@@ -83,6 +84,9 @@ class Board:
         self._before = self._finished = self._failed = 0  # runs: done earlier, and ended since
         self._left: Collection[str] = ()  # runs that are not done, those under way included
         self._since: dict[str, float] = {}  # when each run under way was first seen
+        self._first: dict[
+            str, tuple[float, int]
+        ] = {}  # when each was first seen to have taken steps, and its step then
         self._pace = Pace()
 
     def report(self, said: Report) -> None:
@@ -90,6 +94,7 @@ class Board:
         self._finished += said.outcome == "finished"
         self._failed += said.outcome == "failed"
         self._since.pop(said.run, None)
+        self._first.pop(said.run, None)
         self._pace.end(said.run, said.seconds if said.outcome == "finished" else 0.0)
 
     def watch(self, left: Collection[str], running: Sequence[str]) -> None:
@@ -137,8 +142,11 @@ class Board:
 
     def _step(self, name: str) -> str:
         steps = self._planned[name].configuration.steps if name in self._planned else 0
-        at = last_step(self._study.stored.training / name)
+        at = self._last_step(name)
         return "starting" if not at else "scoring" if at == steps else f"{at:,} of {steps:,}"
+
+    def _last_step(self, name: str) -> int:
+        return last_step(self._study.stored.training / name)
 
     def _done(self) -> int:
         return self._before + self._finished
@@ -147,9 +155,18 @@ class Board:
         return 60 * (self._finished + self._failed) / max(time.monotonic() - self._began, 1e-9)
 
     def _time_left(self) -> str:
-        now = time.monotonic()
-        seconds = self._pace.left({name: now - since for name, since in self._since.items()})
+        seconds = self._pace.left({name: self._progress(name) for name in self._since})
         return "not known yet" if seconds is None else duration(seconds / max(1, len(self._since)))
+
+    def _progress(self, name: str) -> Progress:
+        """Return how far a run under way is; its clock starts with its first steps, because imports take time."""
+        from unweave.study.estimating import Progress
+
+        step, now = self._last_step(name), time.monotonic()
+        if not step:
+            return Progress(0, 0, 0.0)
+        since, first = self._first.setdefault(name, (now, step))
+        return Progress(step, step - first, now - since)
 
 
 def last_step(folder: Path) -> int:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
 from unweave.cli.options import Json, Quiet, Store, Verbose, console, parse, print_json
-from unweave.cli.study import Address, Cpus, Engine, Gpus, Workers, carry_out
+from unweave.cli.study import Address, Cpus, Device, Engine, Gpus, Workers, carry_out, place
 
 paper_app = typer.Typer(
     help="Papers: test the findings of the papers, each with one command.", no_args_is_help=True, rich_markup_mode=None
@@ -54,6 +54,7 @@ def run_paper(
     address: Address = None,
     cpus: Cpus = 1.0,
     gpus: Gpus = 0.0,
+    device: Device = None,
     out: Out = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -71,8 +72,7 @@ def run_paper(
     finding = find(name)
     study = study_of(name, scale, store, parse(settings))
     if study is not None:
-        where: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "cpus": cpus, "gpus": gpus}
-        carry_out(study, None, retry=False, where=where)
+        carry_out(study, None, retry=False, where=place(engine, workers, address, cpus, gpus, device))
     table = finding.table(study)
     folder = out or Path(f"paper-{name}")
     command = shlex.join(["unweave", "paper", "run", name, "--scale", scale, *_repeated("--set", settings)])

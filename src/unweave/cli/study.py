@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from unweave.cli.data import absent
 from unweave.cli.options import Json, Quiet, Store, Verbose, console, print_json
 from unweave.cli.without_torch import without_torch
 from unweave.errors import InputError
@@ -62,18 +63,19 @@ def plan_study(
         study = _open(spec, store)
         return study, study.status(), dict(by_data(study.planned)), varying(study.planned)
 
-    study, states, data, varied = without_torch(read, own=_uses_own_code(spec))
+    study, states, counts, varied = without_torch(read, own=_uses_own_code(spec))
     runs, different = len(study.planned), len({run.name for run in study.planned})
     second = study.second_stage()
     if as_json:
         facts = {"name": study.spec.name, "runs": runs, "different": different, "states": states, "varies": varied}
         facts |= {"second_stage": second} if study.spec.select else {}
+        facts |= {"absent": missing} if (missing := _absent(study)) else {}
         time = study.estimate() if estimated else None
         print_json({**facts, **({"training_seconds": time.seconds} if time else {})})
         return
     stage = " in the first stage" if study.spec.select else ""
     console.print(f"{study.spec.name}: {runs:,} {'run' if runs == 1 else 'runs'}{stage}", highlight=False)
-    for name, count in data.items():
+    for name, count in counts.items():
         console.print(f"  {name}: {count:,}", highlight=False)
     if different < runs:
         console.print(
@@ -85,6 +87,7 @@ def plan_study(
         more = f"{second:,} {'run' if second == 1 else 'runs'} in the second stage"
         chosen = f"fresh seeds of the settings with the best {rule.over_seeds} of {rule.by} per {', '.join(rule.per)}"
         console.print(f"then {more}: {chosen}", soft_wrap=True, highlight=False)
+    _print_absent(study)
     _print_states(states)
     if estimated:
         _print_estimate(study, workers)
@@ -105,9 +108,7 @@ def run_study(
     verbose: Verbose = False,
 ) -> None:
     """Train and score all runs of a study that are not done yet. Running it again continues it."""
-    where: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "cpus": cpus, "gpus": gpus}
-    where |= {"device": device} if device else {}
-    carry_out(_open(spec, store), part, retry=False, where=where)
+    carry_out(_open(spec, store), part, retry=False, where=place(engine, workers, address, cpus, gpus, device))
 
 
 @study_app.command("retry")
@@ -125,9 +126,7 @@ def retry_study(
     verbose: Verbose = False,
 ) -> None:
     """Try the failed runs of a study again, and finish the others."""
-    where: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "cpus": cpus, "gpus": gpus}
-    where |= {"device": device} if device else {}
-    carry_out(_open(spec, store), part, retry=True, where=where)
+    carry_out(_open(spec, store), part, retry=True, where=place(engine, workers, address, cpus, gpus, device))
 
 
 @study_app.command("status")
@@ -146,6 +145,8 @@ def show_status(spec: SpecPath, store: Store = None, as_json: Json = False) -> N
     for row in rows:
         if row.error:
             console.print(f"{row.run}  {row.state}  {row.error}", soft_wrap=True, highlight=False)
+    if states.get("damaged"):
+        console.print("unweave study run SPEC sets damaged runs aside and trains them again.")
     if aside:
         console.print(f"set aside as damaged: {', '.join(aside)}", soft_wrap=True, highlight=False)
 
@@ -196,10 +197,20 @@ def _open(spec: Path, store: str | None) -> Study:
     return Study(spec, store=store)
 
 
+def place(
+    engine: str, workers: int | None, address: str | None, cpus: float, gpus: float, device: str | None
+) -> dict[str, Any]:
+    """Return the options that say where runs are trained, as :meth:`Study.run` takes them."""
+    where = {"engine": engine, "workers": workers, "address": address, "cpus": cpus, "gpus": gpus}
+    return where | ({"device": device} if device else {})
+
+
 def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, Any]) -> None:
     """Run a study while showing its progress, and exit with status 1 if runs failed."""
     from unweave.cli.live import shown
 
+    if where["engine"] == "local":
+        _print_absent(study)
     with shown(study) as (report, watch):
         states = study.run(part=_part(part), retry=retry, report=report, watch=watch, **where)
     for run, reason in study.set_aside.items():
@@ -208,6 +219,16 @@ def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, A
     if states.get("failed"):
         console.print("unweave study status SPEC shows the errors; unweave study retry SPEC tries them again.")
         raise typer.Exit(1)
+
+
+def _absent(study: Study) -> list[str]:
+    return absent({run.settings.get("data") for run in study.planned})
+
+
+def _print_absent(study: Study) -> None:
+    if missing := _absent(study):
+        fetch = "; ".join(f"unweave data fetch {name}" for name in missing)
+        console.print(f"not on this machine: {', '.join(missing)}. To get them: {fetch}", soft_wrap=True)
 
 
 def _print_estimate(study: Study, workers: int | None) -> None:

@@ -17,12 +17,21 @@ Table = Annotated[
     Path | None,
     typer.Option(help="Instead of SPEC: a .csv, .parquet or .json file with one row per run, from any project."),
 ]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        help="A column of scores to compare methods by, higher is better; can be repeated.",
+        show_default="the disentanglement metrics of Unweave",
+    ),
+]
 Out = Annotated[Path, typer.Option(help="The HTML file to write.")]
 
 
 def report_study(
     spec: Annotated[Path | None, typer.Argument(metavar="[SPEC]", help="The TOML file of the study.")] = None,
     table: Table = None,
+    metrics: Metrics = None,
     out: Out = Path("study.html"),
     store: Store = None,
     quiet: Quiet = False,
@@ -31,7 +40,8 @@ def report_study(
     """Write one self-contained HTML file with every analysis that applies to a study, its figure and its table.
 
     With --table, the runs of another project are analysed: the columns data, recipe, strength and seed identify a run,
-    and scores are recognised by their names in Unweave, such as mig or dci.disentanglement; other columns are left out.
+    and scores are recognised by their names in Unweave, such as mig or dci.disentanglement. Other columns of scores are
+    named with --metric.
     """
     if (spec is None) == (table is None):
         raise InputError("give either SPEC or --table FILE.")
@@ -49,11 +59,12 @@ def report_study(
             seen += 1
 
         if table is not None:
-            write_table_report(read_table(table), out, title=table.stem, watch=watch)
+            write_table_report(read_table(table), out, title=table.stem, metrics=metrics, watch=watch)
         elif spec is not None:
             from unweave.study import Study
 
-            write_study_report(Study(spec, store=store), out, command=run_command(spec, store), watch=watch)
+            command = run_command(spec, store)
+            write_study_report(Study(spec, store=store), out, command=command, metrics=metrics, watch=watch)
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)
 
 

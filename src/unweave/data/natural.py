@@ -145,7 +145,7 @@ def _olshausen() -> list[NDArray[np.uint8]]:
     return _stretched(list(np.moveaxis(loadmat(path)["IMAGES"], -1, 0)))  # (512, 512, 10)
 
 
-def whitened(picture: NDArray[np.uint8]) -> NDArray[np.float64]:
+def whitened(picture: NDArray[np.uint8 | np.float64]) -> NDArray[np.float64]:
     """Return a picture (H, W) with a flat spectrum up to a cut, and variance 1 (Olshausen & Field 1997, sec. 4).
 
     The filter is f · exp(−(f / f₀)⁴) with f₀ = 200 cycles per 512 pixels. A picture without contrast stays 0.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 METRICS = ("local_mig", "local_modularity")
 LEVEL = 0.05
+LEAST = 0.01  # nats of KL; a run below has learned nothing, and its scores say nothing about the method's latents
 MINUTES = {"jl1_vae": 150, "beta_vae": 45}  # published times of a run
 
 
@@ -32,8 +33,11 @@ def measure(study: Study | None) -> pandas.DataFrame:
 
 
 def answer(table: pandas.DataFrame) -> Answer:
-    """Compare JL1-VAE with β-VAE and JL2-VAE at the smallest and the largest radius, by Welch's t-test."""
-    runs = finished(table)
+    """Compare JL1-VAE with β-VAE and JL2-VAE at the smallest and the largest radius, by Welch's t-test.
+
+    Runs whose posterior has collapsed to the prior are counted, and left out of the comparisons.
+    """
+    runs = learned(table)
     columns = [f"{metric} at {rho:g}" for metric in METRICS for rho in radii_of(runs, metric)]
     claims = []
     for metric in METRICS:
@@ -60,7 +64,7 @@ def answer(table: pandas.DataFrame) -> Answer:
                 "Local scores against ρ (figures 4 and 7)",
                 over_seeds(runs, by, columns),
                 note="The paper shows plots, and gives the level of a t-test of JL1-VAE against β-VAE with ten seeds: "
-                "p < 0.001 for ρ = 0.01 and p > 0.05 for ρ = 1.",
+                f"p < 0.001 for ρ = 0.01 and p > 0.05 for ρ = 1. {_collapses(table)}",
             ),
             Part(
                 "Isolation of dots (figure 2)",
@@ -75,6 +79,22 @@ def answer(table: pandas.DataFrame) -> Answer:
             ),
         ],
     )
+
+
+def learned(table: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the finished runs whose posterior has not collapsed to the prior."""
+    runs = finished(table)
+    return runs[runs["kl_per_latent"] >= LEAST]
+
+
+def _collapses(table: pandas.DataFrame) -> str:
+    """Return which runs are left out, in a sentence."""
+    runs = finished(table)
+    collapsed = runs[runs["kl_per_latent"] < LEAST]
+    if not len(collapsed):
+        return "No run collapsed."
+    which = ", ".join(f"{run.recipe} seed {run.seed}" for run in collapsed.itertuples())
+    return f"Left out, because the KL divergence is 0 and every code is the same: {which}."
 
 
 def _compare(runs: pandas.DataFrame, one: str, other: str, score: str) -> tuple[float, float | None, str]:
@@ -93,7 +113,7 @@ def draw_radii(table: pandas.DataFrame) -> Figure:
     """Draw the local scores against the radius."""
     from unweave.figures.local_scores import draw_local_scores, make_local_scores
 
-    return draw_local_scores(make_local_scores(long_form(finished(table))))
+    return draw_local_scores(make_local_scores(long_form(learned(table))))
 
 
 def long_form(runs: pandas.DataFrame) -> pandas.DataFrame:

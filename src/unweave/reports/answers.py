@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from unweave.errors import InputError
@@ -21,10 +22,13 @@ if TYPE_CHECKING:
 MOST_ROWS = 4_000  # of the table of an analysis
 
 
-def answer(table: pandas.DataFrame, watch: Callable[[str], None] | None = None) -> tuple[list[Section], dict[str, str]]:
+def answer(
+    table: pandas.DataFrame, watch: Callable[[str], None] | None = None, metrics: Sequence[str] | None = None
+) -> tuple[list[Section], dict[str, str]]:
     """Return one section per analysis that applies, and for the others the sentence that says what the table lacks.
 
-    ``watch`` is called with the title of each analysis before it is computed.
+    ``watch`` is called with the title of each analysis before it is computed. ``metrics`` are the scores to compare
+    methods by; by default, the disentanglement metrics of the catalogue.
     """
     sections, refused = [], {}
     for name, analysis in ANALYSES.items():
@@ -32,7 +36,8 @@ def answer(table: pandas.DataFrame, watch: Callable[[str], None] | None = None) 
         if watch is not None:
             watch(question.title)
         try:
-            result = analysis(table)
+            takes = metrics is not None and "metrics" in inspect.signature(analysis).parameters
+            result = analysis(table, metrics=metrics) if takes else analysis(table)
             figure = show_figure(DRAWN[name](result), f"{question.title}. {question.reading}", caption=question.reading)
         except InputError as error:
             refused[question.title] = str(error)

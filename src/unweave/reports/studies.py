@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from unweave.reports.markup import Html, joined, tag
 from unweave.reports.numbers import counted, duration, shown
 from unweave.reports.page import Section, make_page, write_page
 from unweave.reports.tables import frame_table, make_table
-from unweave.study.analyses.runs import UNSUPERVISED, sign_of, supervised_metrics
+from unweave.study.analyses.runs import UNSUPERVISED, choose_scores, sign_of, supervised_metrics
 
 if TYPE_CHECKING:
     import pandas
@@ -27,12 +27,17 @@ MOST_VALUES = 12  # of a setting that varies
 
 
 def write_study_report(
-    study: Study, out: str | Path = "study.html", *, command: str = "", watch: Watch | None = None
+    study: Study,
+    out: str | Path = "study.html",
+    *,
+    command: str = "",
+    metrics: Sequence[str] | None = None,
+    watch: Watch | None = None,
 ) -> Path:
     """Write the report of a study as one HTML file and return its path.
 
-    ``command`` is the command that repeats the study, and ``watch`` is called with the name of each part before it is
-    computed.
+    ``command`` is the command that repeats the study, ``metrics`` are the scores to compare methods by, by default the
+    disentanglement metrics of the catalogue, and ``watch`` is called with the name of each part before it is computed.
     """
     from unweave.study.planning import varying
 
@@ -43,25 +48,32 @@ def write_study_report(
         varies=varying(planned),
         text=study.text,
         command=command,
+        metrics=metrics,
         watch=watch,
     )
     return write_page(out, page)
 
 
 def write_table_report(
-    table: pandas.DataFrame, out: str | Path = "study.html", *, title: str = "Runs", watch: Watch | None = None
+    table: pandas.DataFrame,
+    out: str | Path = "study.html",
+    *,
+    title: str = "Runs",
+    metrics: Sequence[str] | None = None,
+    watch: Watch | None = None,
 ) -> Path:
     """Write the report of a table with one row per run, such as the results of another project, as one HTML file.
 
-    The columns ``data``, ``recipe``, ``strength`` and ``seed`` identify a run, and the others are scores. See
-    :mod:`unweave.study.analyses`.
+    The columns ``data``, ``recipe``, ``strength`` and ``seed`` identify a run. ``metrics`` are the columns of scores to
+    compare methods by; by default, those that have the name of a disentanglement metric of the catalogue, such as mig
+    or dci.disentanglement. See :mod:`unweave.study.analyses`.
     """
     if not isinstance(table, extra("pandas", "study").DataFrame):
         raise InputError(f"the report needs a pandas data frame with one row per run, got {type(table).__name__}.")
     if not len(table):
         raise InputError("the table has no rows: there is nothing to report.")
     varies = [name for name in ("data", "recipe", "strength", "seed") if name in table and table[name].nunique() > 1]
-    return write_page(out, study_page(table, title=title, varies=varies, watch=watch))
+    return write_page(out, study_page(table, title=title, varies=varies, metrics=metrics, watch=watch))
 
 
 def study_page(
@@ -71,14 +83,17 @@ def study_page(
     varies: list[str],
     text: str = "",
     command: str = "",
+    metrics: Sequence[str] | None = None,
     watch: Watch | None = None,
 ) -> str:
     """Return the report of a table of runs as the text of an HTML file; ``text`` is the specification."""
+    if metrics is not None:
+        choose_scores("the report", table, metrics, ())
     state = table.get("state")
     finished = table if state is None else table[state == DONE]
-    answers, refused = answer(finished, watch)
+    answers, refused = answer(finished, watch, metrics)
     sections = [_what_was_run(table, varies), *answers]
-    if len(best := best_runs(finished)):
+    if len(best := best_runs(finished, metrics)):
         about = "The run with the best value of each score on each data set, chosen with hindsight."
         sections.append(Section("Best runs", frame_table(best, name=words, headings=2), about))
     if state is not None and (failures := _failures(table)) is not None:
@@ -90,10 +105,11 @@ def study_page(
     return make_page(title, sections, lead=_lead(table, finished), kind="Study")
 
 
-def best_runs(table: pandas.DataFrame) -> pandas.DataFrame:
+def best_runs(table: pandas.DataFrame, metrics: Sequence[str] | None = None) -> pandas.DataFrame:
     """Return the best run for every score and data set, one row each; the first of several equals."""
     pandas = extra("pandas", "study")
-    known = [name for name in (*supervised_metrics(), *UNSUPERVISED) if name in table and name != "kl_per_latent"]
+    scores = dict.fromkeys((*(metrics or supervised_metrics()), *UNSUPERVISED))
+    known = [name for name in scores if name in table and name != "kl_per_latent"]
     names = [name for name in ("recipe", "strength", "seed", "run") if name in table]
     rows: list[dict[str, Any]] = []
     for data, group in table.groupby("data", sort=False) if "data" in table else ():

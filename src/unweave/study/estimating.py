@@ -84,8 +84,17 @@ def estimate(
     return Estimate(total, runs, len(steps), len(known))
 
 
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is that is under way."""
+
+    step: int  # of its training
+    taken: int  # steps since it has been watched
+    seconds: float  # in which they were taken
+
+
 class Pace:
-    """The time that runs under way and waiting still need, from the durations of those that ended."""
+    """The time that runs under way and waiting still need, from those that ended and from the steps of the others."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, tuple[str, int]] = {}  # kind and steps of the runs that are left
@@ -103,20 +112,30 @@ class Pace:
             spent[0] += seconds
             spent[1] += steps
 
-    def left(self, under_way: Mapping[str, float]) -> float | None:
-        """Return the seconds of one worker that are left, None if no run has ended yet.
+    def left(self, under_way: Mapping[str, Progress]) -> float | None:
+        """Return the seconds of one worker that are left, None if no run has ended or taken a step yet.
 
-        ``under_way`` says for how long runs are being trained. A kind of which no run has ended is taken to cost as
-        much per step as the others on average.
+        The cost of a step is that of the runs of the same kind that ended; if none has, that of the runs of the kind
+        that are under way; if there are none, the mean of the other kinds.
         """
-        if not self._spent:
+        speeds = self._speeds(under_way)
+        if not speeds:
             return None
-        speeds = {kind: seconds / steps for kind, (seconds, steps) in self._spent.items()}
         mean = statistics.mean(speeds.values())
         total = 0.0
         for name, (kind, steps) in self._kinds.items():
-            total += max(0.0, steps * speeds.get(kind, mean) - under_way.get(name, 0.0))
+            done = under_way[name].step if name in under_way else 0
+            total += max(0, steps - done) * speeds.get(kind, mean)
         return total
+
+    def _speeds(self, under_way: Mapping[str, Progress]) -> dict[str, float]:
+        """Return the seconds per step, by kind."""
+        seen: dict[str, list[float]] = {}
+        for name, progress in under_way.items():
+            if name in self._kinds and progress.taken > 0:
+                seen.setdefault(self._kinds[name][0], []).append(progress.seconds / progress.taken)
+        ended = {kind: seconds / steps for kind, (seconds, steps) in self._spent.items()}
+        return {kind: statistics.mean(costs) for kind, costs in seen.items()} | ended
 
 
 def _of_finished(rows: Iterable[tuple[Configuration, Row]]) -> dict[str, float]:

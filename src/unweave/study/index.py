@@ -73,11 +73,11 @@ class Opened:
 def open_records(store: Path, runs: Iterable[str]) -> Opened:
     """Return what the files of runs say, from the index where it matches and from the files elsewhere.
 
-    Without pyarrow, everything is read from the files.
+    Without pyarrow, everything is read from the files. It is not imported if the store has none of the runs.
     """
     names = list(dict.fromkeys(runs))
     there = _names_in(store)
-    if find_spec("pyarrow") is None:
+    if there.isdisjoint(names) or find_spec("pyarrow") is None:
         return Opened({name: _read(store, name, there) for name in names})
     stamps = {name: stamp_of(store / name) if name in there else "" for name in names}
     known = _load(store)

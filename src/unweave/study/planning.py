@@ -64,7 +64,7 @@ def plan(spec: Spec, text: str = "") -> list[Planned]:
                     planned = Planned(settings, configuration, seed=seed)
                 else:
                     configuration = configured(settings, identities)
-                    others = repr(sorted(item for item in settings.items() if item[0] != "seed"))
+                    others = repr(sorted((name, _one(value)) for name, value in settings.items() if name != "seed"))
                     planned, similar[key] = Planned(settings, configuration), (others, configuration)
             except (InputError, Unavailable) as error:
                 raise with_line(
@@ -79,6 +79,11 @@ def plan(spec: Spec, text: str = "") -> list[Planned]:
     if spec.select is not None:
         _check_selection(spec, spec.select, {key for run in runs for key in run.settings}, text)
     return runs
+
+
+def _one(value: object) -> object:
+    """Return whole numbers as floats: 4 and 4.0 are one value."""
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _check_metrics(spec: Spec, text: str) -> None:

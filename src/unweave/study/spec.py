@@ -88,8 +88,10 @@ def parse_spec(text: str) -> Spec:
         if key not in Spec.model_fields:
             raise _at(text, key, unknown("key of a study", key, Spec.model_fields))
     grids = fields.get("grid")
-    if not isinstance(grids, list) or not grids:
+    if not grids:
         raise InputError("a study needs at least one [[grid]].")
+    if not isinstance(grids, list) or not all(isinstance(grid, dict) for grid in grids):
+        raise _at(text, "grid", InputError("each grid is a table under [[grid]], with two brackets."))
     if "name" not in fields:
         raise InputError('a study needs a name: name = "…".')
     if not isinstance(fields["name"], str) or not NAME.fullmatch(fields["name"]):

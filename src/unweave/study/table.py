@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from unweave.errors import InputError, OtherVersion, Unavailable
+from unweave.errors import Damaged, InputError, OtherVersion, Unavailable
 from unweave.metrics import METRICS, Scores
 from unweave.plain_json import to_plain
 from unweave.study.spec import Spec
@@ -82,6 +82,8 @@ def read_record(folder: Path) -> Record:
         measured = tuple(_measured(folder, read_scores(folder).entries))
     except OtherVersion as error:
         return Record(OTHER, error=str(error))
+    except Damaged as error:
+        return Record(DAMAGED, error=f"{error.reason}.")
     except (Unavailable, InputError) as error:
         return Record(DAMAGED, error=str(error))
     failed = (folder / SCORING_ERROR).exists()

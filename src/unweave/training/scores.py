@@ -10,7 +10,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from unweave.errors import InputError, Unavailable
+from unweave.errors import Damaged, InputError
 from unweave.metrics import Scores, result_from_plain, result_to_plain
 from unweave.plain_json import to_plain
 from unweave.training.formats import another_writer, refused, versions
@@ -78,14 +78,14 @@ def read_scores(folder: Path) -> StoredScores:
     except FileNotFoundError:
         return StoredScores([])
     except (OSError, ValueError) as error:
-        raise Unavailable(f"{path} is damaged ({error}): remove it, and scores are measured again.") from error
+        raise Damaged(f"{path} is damaged ({error})", "remove it, and scores are measured again.") from error
     try:
         return StoredScores([Entry(**entry) for entry in found])
     except TypeError as error:
         writers = [another_writer(entry) for entry in found] if isinstance(found, list) else []
         if writer := next(filter(None, writers), None):
             raise refused(path, writer, str(error)) from error
-        raise Unavailable(f"{path} is damaged ({error}): remove it, and scores are measured again.") from error
+        raise Damaged(f"{path} is damaged ({error})", "remove it, and scores are measured again.") from error
 
 
 def add_scores(folder: Path, protocols: Mapping[str, dict[str, Any]], scores: Scores) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 
 from filelock import FileLock, Timeout
 
-from unweave.errors import InputError, OtherVersion, Unavailable
+from unweave.errors import Damaged, InputError, OtherVersion, Unavailable
 from unweave.training.formats import FORMAT, another_writer, check_format, refused
 from unweave.training.formats import versions as versions
 from unweave.training.heartbeat import is_beating
@@ -121,8 +121,8 @@ def read_state(folder: Path) -> State | None:
     except (OSError, ValueError) as error:
         if writer is not None:
             raise refused(path, writer, reason_of(error)) from error
-        raise Unavailable(
-            f"{path} is damaged ({reason_of(error)}): remove it, and the run continues from its checkpoint."
+        raise Damaged(
+            f"{path} is damaged ({reason_of(error)})", "remove it, and the run continues from its checkpoint."
         ) from error
 
 
