@@ -18,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, Va
 from unweave.errors import InputError, unknown
 
 T = TypeVar("T")
+REFUSED = "is code outside of Unweave, which is not run here"
 _ALLOWED: ContextVar[frozenset[str] | None] = ContextVar("own_code_that_is_imported", default=None)  # None for all
 
 
@@ -97,7 +98,7 @@ def without_own_code() -> AbstractContextManager[None]:
 def imported(what: str, name: str) -> Any:
     """Import the object at ``package.module:name``; modules of the working directory are found as well."""
     if (allowed := _ALLOWED.get()) is not None and name not in allowed:
-        raise InputError(f"{what} {name!r} is code outside of Unweave, which is not run here.")
+        raise InputError(f"{what} {name!r} {REFUSED}.")
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise InputError(f"{what} {name!r}: write your own as package.module:name.")

@@ -266,6 +266,13 @@ def test_a_study_of_hundreds_of_runs_sorts_filters_and_opens_a_run(page: Page, s
         page.locator(".grid").evaluate("grid => grid.scrollTo(0, 1e6)")
         page.get_by_role("row").filter(has_text="0.001").first.wait_for()
         assert page.locator("canvas.scatter").get_attribute("data-points") == "299"  # one has no score
+        assert [page.locator("select").nth(place).input_value() for place in (0, 1)] == ["mig", "beta"]
+        page.get_by_role("cell", name="β-VAE").first.wait_for()
+        for spelling in ("beta_vae", "β-VAE"):
+            page.get_by_label("Filter").fill(f"mig > 0.25 beta = 30 recipe = {spelling}")
+            page.get_by_text("10 of 300 runs").wait_for()
+            page.get_by_label("Filter").fill("")
+            page.get_by_text("300 runs", exact=True).wait_for()
         page.locator("select").nth(0).select_option("psnr")
         page.wait_for_function("() => document.querySelector('canvas.scatter').dataset.points === '300'")
         page.get_by_label("Filter").fill("mig > 0.25 beta = 30")

@@ -32,7 +32,7 @@ def test_an_argument_is_a_run_a_study_or_a_store(store: Path, smooth: Run, tmp_p
 def test_a_study_with_code_of_its_own_needs_trust(tmp_path: Path) -> None:
     path = tmp_path / "tiny.toml"
     path.write_text(SPEC)
-    with pytest.raises(InputError, match=r"tests\.study\.tiny:.* not run here"):
+    with pytest.raises(InputError, match=r"tests\.study\.tiny:.* not run here\. .* add --trust"):
         find_shelf(str(path), store=tmp_path)
 
 

@@ -85,9 +85,8 @@ def normalised_information(codes: Tensor, factors: Tensor, discrete: bool) -> Fl
 def facts(run: Run) -> list[list[str]]:
     """Return labels and texts for the heading of a run."""
     c, state = run.configuration, run.state
-    shown = [["latents", f"{c.latent.size}"], ["net", c.net.name], ["seed", f"{c.seed}"]]
-    if c.linear is None:
-        shown.append(["steps", f"{run.step:,}"])
+    trained = [["net", c.net.name], ["steps", f"{run.step:,}"]] if c.linear is None else []
+    shown = [["latents", f"{c.latent.size}"], ["seed", f"{c.seed}"], *trained]
     if state.psnr is not None:
         shown.append(["PSNR", f"{state.psnr:.1f} dB"])
     with contextlib.suppress(InputError, Unavailable):  # damaged, or measured with several protocols

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unweave.errors import InputError, unknown
+from unweave.settings import REFUSED
 from unweave.training.store import CONFIGURATION, existing_store, find_run, runs_in
 from unweave.training.trust import guarded
 
@@ -78,8 +79,13 @@ def _study(path: Path, store: str | Path | None, trusted: bool) -> Shelf:
     from unweave.study import Study
 
     shelf = Shelf("study", path.stem, Path(), trusted=trusted)
-    with shelf.guarded():
-        study = Study(path, store=store)
-        shelf.settings = {planned.name: dict(planned.settings) for planned in study.all_planned()}
+    try:
+        with shelf.guarded():
+            study = Study(path, store=store)
+            shelf.settings = {planned.name: dict(planned.settings) for planned in study.all_planned()}
+    except InputError as error:
+        if REFUSED in str(error):
+            raise InputError(f"{error} If you trust the author of the study, add --trust.") from error
+        raise
     shelf.title, shelf.store = study.spec.name, Path(study.store)
     return shelf
