@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,8 @@ def make_hostile(run: Run, store: Path, change: str, modules: Path) -> Path:
 
 
 def rewrite(folder: Path, change: str, modules: Path) -> None:
-    """Name the module in the configuration of a folder."""
+    """Name the module in the configuration of a folder; it is imported afresh, if it is imported."""
+    sys.modules.pop(MODULE, None)
     path = folder / "configuration.json"
     fields = json.loads(path.read_text())
     CHANGES[change](fields)
