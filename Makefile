@@ -10,7 +10,7 @@ demo: $(READY)
 	$(BIN)/unweave data show rooms3d --out demo/rooms3d.png
 	$(BIN)/python examples/compare_methods.py
 	$(BIN)/unweave runs list --store demo/runs
-	@echo 'PCA and the β-VAE mix the factors; the QLAE separates more of them: compare DCI D and InfoM.'
+	@echo 'The latents of the QLAE follow single factors more than those of PCA and of the β-VAE: compare InfoM.'
 	@echo 'Open demo/report.html, and demo/interventions.png: what each latent of the QLAE does, and which factor it follows.'
 	@echo 'Then move the latents in the browser, or train longer:'
 	@echo '  $(BIN)/unweave explore demo/runs'

@@ -1,8 +1,8 @@
 """Does a method separate the factors? Principal components, a β-VAE and a QLAE on drawn rooms, trained and scored.
 
 Six factors change a room: the hues of floor, wall and object, the shape and the size of the object, and the angle of
-the camera. A β-VAE reconstructs better than principal components but mixes the factors. A QLAE, whose latents have ten
-levels each, separates more of them. Runs are kept in ``demo/runs``: stop this at any moment, start it again, and it
+the camera. Principal components and a β-VAE mix them. The latents of a QLAE, which have ten levels each, follow single
+factors more: its InfoM is higher. Runs are kept in ``demo/runs``: stop this at any moment, start it again, and it
 continues.
 """
 
