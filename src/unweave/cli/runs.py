@@ -30,7 +30,9 @@ from unweave.training.log import read_log
 from unweave.training.store import LOG, STATES, existing_store, find_run, remove_run, runs_in, write_label
 
 runs_app = typer.Typer(
-    help="Runs of a store: list, show, label, extend, draw and remove them.", no_args_is_help=True, rich_markup_mode=None
+    help="Runs of a store: list, show, label, extend, draw and remove them.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 
