@@ -89,7 +89,8 @@ def draw_local_scores(result: LocalScores) -> Figure:
             if row == 0:
                 panel.set_title(words(metric), fontsize=TEXT)
         axes[row, 0].set_ylabel(words(place), fontsize=TEXT)
-    most = int(frame["runs"].max())
-    label = f"radius ρ of neighbourhoods; mean and standard deviation over {most} run{'s' if most > 1 else ''}"
+    least, most = int(frame["runs"].min()), int(frame["runs"].max())
+    count = f"{most} run{'s' if most > 1 else ''}" if least == most else f"{least} to {most} runs"
+    label = f"radius ρ of neighbourhoods; mean and standard deviation over {count}"
     add_legend(figure, styles, label=label, linestyle="-", linewidth=1.2)
     return figure
