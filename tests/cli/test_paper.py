@@ -55,4 +55,5 @@ def test_pages_are_written_for_the_tables_that_come_with_unweave(
     from unweave.papers.specs import TABLES
 
     assert run(monkeypatch, "paper", "pages", str(tmp_path)) == 0
-    assert {path.stem for path in tmp_path.glob("*.md")} == {path.stem for path in TABLES.glob("*.csv")} & set(FINDINGS)
+    pages = {path.stem for path in tmp_path.glob("*.md")}
+    assert pages == {path.stem for path in TABLES.glob("*.csv")} & set(FINDINGS) | {"index"}

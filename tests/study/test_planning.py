@@ -51,6 +51,9 @@ def test_the_example_of_the_documentation_plans_without_opening_data() -> None:
             "line 10: .* needs the metric dci, but metrics are mig",
         ),
         (("[fixed]", '[select]\nby = "mig"\nseeds = [5]\nper = ["sed"]\n[fixed]'), "line 12: .*did you mean 'seed'"),
+        (("[fixed]", '[select]\nby = "mig"\nseeds = []\n[fixed]'), "line 11: .*seeds must be different seeds"),
+        (("[fixed]", '[select]\nby = "mig"\nseeds = [5, -1]\n[fixed]'), "line 11: .*seeds must be different seeds"),
+        (("[fixed]", '[select]\nby = "mig"\nseeds = [5, 1]\n[fixed]'), "line 11: .*fresh, but the first stage has 1"),
         (
             ("[fixed]", '[select]\nby = "mig.scor"\nseeds = [5]\n[fixed]'),
             r"line 10: unknown score in \[select\] by 'mig.scor'",

@@ -69,7 +69,7 @@ def test_values_that_go_together_are_zipped() -> None:
         (("beta = [1, 4]", "beta = []"), "line 18: grid 1: beta has no values"),
         (('recipe = ["ae"]\n', ""), "grid 2 has no recipe"),
         (("seeds = 2", "seeds = 2\nseed = 3"), "grid 2: give seed or seeds, not both"),
-        (("seeds = 2", "seeds = 0"), "line 24: grid 2: seeds must be a number of seeds, got 0"),
+        (("seeds = 2", "seeds = 0"), "line 24: grid 2: seeds must be a number of seeds from 1 to 100,000, got 0"),
         (("seeds = 2", "seed = [0, 3, 0]"), "line 24: grid 2: seed lists 0 twice"),
         (("seeds = 2", "seed = 0\nlr = [1, 0.5, 1.0]"), "line 25: grid 2: lr lists 1.0 twice"),
         (("samples = 60", "samplez = 60"), r"line 6: unknown setting of \[score\] 'samplez'"),

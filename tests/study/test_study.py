@@ -12,6 +12,8 @@ import pytest
 from tests.study.tiny import SPEC
 from unweave.errors import InputError
 from unweave.study import Study
+from unweave.study.engines import Engine
+from unweave.study.stored import Stored
 from unweave.training.store import runs_in
 
 
@@ -30,6 +32,32 @@ def test_a_study_is_trained_scored_and_read_as_a_table(tmp_path: Path) -> None:
     assert len(study.runs(where=lambda row: row.scores["mig"] >= 0)) == 6
     with pytest.raises(InputError, match="no run of this study has a setting 'bet'"):
         study.runs(where={"bet": 4})
+
+
+def test_a_wrong_device_fails_no_run(tmp_path: Path) -> None:
+    study = Study(SPEC, store=tmp_path)
+    with pytest.raises(InputError, match="device"):
+        study.run(workers=1, device="tpu")
+    assert study.status() == {"not started": 6}
+
+
+def test_failures_that_cannot_be_recorded_are_not_tried_forever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handed_out: list[int] = []
+    monkeypatch.setattr(Engine, "run_tasks", lambda _, tasks, report, watch: handed_out.append(len(tasks)))
+    study = Study(SPEC + '\n[select]\nby = "mig"\nper = ["recipe"]\nseeds = [100]\n', store=tmp_path)
+    assert study.run(workers=1) == {"not started": 6}
+    assert handed_out == [6]
+
+
+def test_a_part_retries_its_own_failures_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forgotten: list[str] = []
+    monkeypatch.setattr(Engine, "run_tasks", lambda *_: None)
+    monkeypatch.setattr(Stored, "forget_failure", lambda _, run: forgotten.append(run))
+    study = Study(SPEC, store=tmp_path)
+    study.run(part=(1, 2), retry=True)
+    assert forgotten == [run.name for run in study.planned if int(run.name, 16) % 2 == 0]
 
 
 def test_what_is_done_is_not_done_again_and_what_is_new_is(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ def run_paper(
     cpus: Cpus = 1.0,
     gpus: Gpus = 0.0,
     device: Device = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Try failed runs again.")] = False,
     out: Out = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -71,8 +72,9 @@ def run_paper(
 
     finding = find(name)
     study = study_of(name, scale, store, parse(settings))
+    states: dict[str, int] = {}
     if study is not None:
-        carry_out(study, None, retry=False, where=place(engine, workers, address, cpus, gpus, device))
+        states = carry_out(study, None, retry=retry, where=place(engine, workers, address, cpus, gpus, device))
     table = finding.table(study)
     folder = out or Path(f"paper-{name}")
     command = shlex.join(["unweave", "paper", "run", name, "--scale", scale, *_repeated("--set", settings)])
@@ -83,6 +85,9 @@ def run_paper(
     for claim in finding.answer(table).claims:
         console.print(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}", soft_wrap=True, highlight=False)
     console.print(f"wrote {report} and {folder / f'{name}.csv'}", soft_wrap=True, highlight=False)
+    if states.get("failed"):
+        console.print("The report leaves out the runs that failed; --retry tries them again.")
+        raise typer.Exit(1)
 
 
 def _repeated(option: str, values: list[str] | None) -> list[str]:

@@ -108,7 +108,7 @@ def run_study(
     verbose: Verbose = False,
 ) -> None:
     """Train and score all runs of a study that are not done yet. Running it again continues it."""
-    carry_out(_open(spec, store), part, retry=False, where=place(engine, workers, address, cpus, gpus, device))
+    _end(carry_out(_open(spec, store), part, retry=False, where=place(engine, workers, address, cpus, gpus, device)))
 
 
 @study_app.command("retry")
@@ -126,7 +126,7 @@ def retry_study(
     verbose: Verbose = False,
 ) -> None:
     """Try the failed runs of a study again, and finish the others."""
-    carry_out(_open(spec, store), part, retry=True, where=place(engine, workers, address, cpus, gpus, device))
+    _end(carry_out(_open(spec, store), part, retry=True, where=place(engine, workers, address, cpus, gpus, device)))
 
 
 @study_app.command("status")
@@ -205,8 +205,8 @@ def place(
     return where | ({"device": device} if device else {})
 
 
-def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, Any]) -> None:
-    """Run a study while showing its progress, and exit with status 1 if runs failed."""
+def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, Any]) -> dict[str, int]:
+    """Run a study while showing its progress, and return the number of runs in each state."""
     from unweave.cli.live import shown
 
     if where["engine"] == "local":
@@ -216,6 +216,11 @@ def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, A
     for run, reason in study.set_aside.items():
         console.print(f"{run}  set aside and trained again  {reason}", soft_wrap=True, highlight=False)
     _print_states(states)
+    return states
+
+
+def _end(states: dict[str, int]) -> None:
+    """Exit with status 1 if runs failed."""
     if states.get("failed"):
         console.print("unweave study status SPEC shows the errors; unweave study retry SPEC tries them again.")
         raise typer.Exit(1)
@@ -239,15 +244,17 @@ def _print_estimate(study: Study, workers: int | None) -> None:
         console.print("time: not known, because no run could be measured.")
     elif time.runs:
         workers = workers or default_workers()
-        console.print(_in_words(time, workers), soft_wrap=True, highlight=False)
+        open_stage = bool(study.spec.select) and len(study.all_planned()) == len(study.planned)
+        console.print(_in_words(time, workers, stages=open_stage), soft_wrap=True, highlight=False)
 
 
-def _in_words(time: Estimate, workers: int) -> str:
+def _in_words(time: Estimate, workers: int, *, stages: bool) -> str:
     from unweave.progress import duration
 
     share = "" if time.measured == time.kinds else f", from {time.measured} of {time.kinds} kinds of runs"
     many = f"{workers} workers" if workers > 1 else "1 worker"
-    return f"time: about {duration(time.seconds / workers)} of training with {many}{share}; scoring is not included"
+    left_out = "scoring and the second stage are" if stages else "scoring is"
+    return f"time: about {duration(time.seconds / workers)} of training with {many}{share}; {left_out} not included"
 
 
 def _part(part: str | None) -> tuple[int, int] | None:

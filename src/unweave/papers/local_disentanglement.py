@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 METRICS = ("local_mig", "local_modularity")
 LEVEL = 0.05
+GAMMA = 0.1  # of figure 4
 LEAST = 0.01  # nats of KL; a run below has learned nothing, and its scores say nothing about the method's latents
 MINUTES = {"jl1_vae": 150, "beta_vae": 45}  # published times of a run
 
@@ -37,7 +38,8 @@ def answer(table: pandas.DataFrame) -> Answer:
 
     Runs whose posterior has collapsed to the prior are counted, and left out of the comparisons.
     """
-    runs = learned(table)
+    every = learned(table)
+    runs = every[_compared(every)]
     columns = [f"{metric} at {rho:g}" for metric in METRICS for rho in radii_of(runs, metric)]
     claims = []
     for metric in METRICS:
@@ -62,9 +64,10 @@ def answer(table: pandas.DataFrame) -> Answer:
         [
             Part(
                 "Local scores against ρ (figures 4 and 7)",
-                over_seeds(runs, by, columns),
+                over_seeds(every, by, columns),
                 note="The paper shows plots, and gives the level of a t-test of JL1-VAE against β-VAE with ten seeds: "
-                f"p < 0.001 for ρ = 0.01 and p > 0.05 for ρ = 1. {_collapses(table)}",
+                "p < 0.001 for ρ = 0.01, which is less than one step of this grid, and for ρ = 0.1 (figure 5), and "
+                f"p > 0.05 for ρ = 1. {_collapses(table)}",
             ),
             Part(
                 "Isolation of dots (figure 2)",
@@ -79,6 +82,17 @@ def answer(table: pandas.DataFrame) -> Answer:
             ),
         ],
     )
+
+
+def _compared(runs: pandas.DataFrame) -> pandas.Series:
+    """Return which runs figure 4 compares: γ = 0.1, and the β-VAE that is JL1-VAE with γ = 0, whose β grows, too."""
+    penalised = runs["recipe"].isin(("jl1_vae", "jl2_vae"))
+    if "gamma" in runs:
+        penalised &= runs["gamma"] == GAMMA
+    plain = runs["recipe"] == "beta_vae"
+    if "kl.schedule" in runs:
+        plain &= runs["kl.schedule"] == "linear"
+    return penalised | plain
 
 
 def learned(table: pandas.DataFrame) -> pandas.DataFrame:

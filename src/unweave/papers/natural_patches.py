@@ -53,11 +53,13 @@ def mean_area(run: Run) -> tuple[float, float]:
 
 
 def answer(table: pandas.DataFrame) -> Answer:
-    """Compare the areas of the four methods for each number of latents; ICA's with the most components is the rule."""
+    """Compare the areas of JL1-VAE and β-VAE for each number of latents, and with those of the largest ICA and PCA."""
     runs = finished(table)
     latents = sorted(runs[runs["recipe"] == "jl1_vae"]["latents"].unique())
     frame = extra("pandas", "study").DataFrame
     claims = [_smaller(runs, "jl1_vae", "beta_vae", int(size)) for size in latents]
+    for recipe, like, unlike in (("jl1_vae", "ica", "pca"), ("beta_vae", "pca", "ica")):
+        claims += [_nearer(runs, recipe, like, unlike, int(size)) for size in latents]
     ica, pca = (_of(runs, recipe, int(runs["latents"].max())) for recipe in ("ica", "pca"))
     claims.append(
         Claim(
@@ -90,15 +92,28 @@ def _of(runs: pandas.DataFrame, recipe: str, latents: int) -> Any:
 def _smaller(runs: pandas.DataFrame, one: str, other: str, latents: int) -> Claim:
     sentence = f"With {latents} latents JL1-VAE's columns are more local than β-VAE's."
     a, b = _of(runs, one, latents), _of(runs, other, latents)
-    if len(a) < 2 or len(b) < 2:
-        return Claim(sentence, None, "There are fewer than two runs of a method.")
+    if not len(a) or not len(b):
+        return Claim(sentence, None, "There are no runs of a method.")
     evidence = f"Area {a.mean():.2f} ({a.min():.2f} to {a.max():.2f}) against {b.mean():.2f} "
     evidence += f"({b.min():.2f} to {b.max():.2f}). Shown if all seeds of the first are below all of the second."
     return Claim(sentence, bool(a.max() < b.min()), evidence)
 
 
+def _nearer(runs: pandas.DataFrame, recipe: str, like: str, unlike: str, latents: int) -> Claim:
+    sentence = (
+        f"With {latents} latents the columns of {recipe} are as local as those of {like}, not as those of {unlike}."
+    )
+    own, most = _of(runs, recipe, latents), int(runs["latents"].max())
+    near, far = (_of(runs, name, most) for name in (like, unlike))
+    if not (len(own) and len(near) and len(far)):
+        return Claim(sentence, None, "There are no runs of a method.")
+    shown = abs(own.mean() - near.mean()) < abs(own.mean() - far.mean())
+    areas = ", ".join(f"{name} {each.mean():.2f}" for name, each in ((recipe, own), (like, near), (unlike, far)))
+    return Claim(sentence, bool(shown), f"Area {areas}. Shown if the mean is nearer to that of {like}.")
+
+
 def draw_columns(study: Study | None) -> Figure:
-    """Draw the columns of the first run of each method with 10 latents, and bases of 100 components."""
+    """Draw the columns of the first run of each method with 10 latents."""
     import torch
 
     from unweave.figures.jacobians import draw_jacobians, make_jacobians
@@ -122,5 +137,12 @@ FINDING = Finding(
     "seeds, and the paper's β = γ = 0.01, which both grow over the first half of the run. The stored results are from "
     "13 pictures that were published with Hoyer and Hyvärinen's ImageICA package, not whitened, instead of Olshausen "
     "and Field's ten, which are. No setting was tuned.",
+    discussion="On average the columns of JL1-VAE cover less of the image than those of β-VAE for every number of "
+    "latents, as in the paper, but the difference is small, and with ten latents the seeds overlap. The second half "
+    "of the finding is hardly visible: in pictures that are not whitened low frequencies carry most of the energy, so "
+    "that ICA, too, finds broad components, and is only a little more local than PCA; with few components it is even "
+    "less local. The paper's pictures are whitened, which takes the low frequencies out. From whitened pictures the "
+    "small nets of this scale learn nothing in the time that they have, because the contrast is low; this is why the "
+    "stored results are from pictures as they are.",
     views=(Picture("columns", "Columns of the Jacobian with 10 latents, by L2 norm.", draw_columns),),
 )

@@ -29,7 +29,8 @@ def study_of(
 ) -> Study | None:
     """Return the study of a finding at a scale, None if nothing needs to be trained.
 
-    ``settings`` are fixed settings that are added to those of the specification, such as ``data.folder``.
+    ``settings`` are settings of all runs that are added to the specification, such as ``data.folder``. What its grids
+    vary cannot be changed.
     """
     from unweave.study import Study
 
@@ -45,8 +46,7 @@ def study_of(
     study = Study(spec_path(finding.specs[scale]), store=store)
     if not settings:
         return study
-    fixed = {**study.spec.fixed, **settings}
-    return Study(study.spec.model_copy(update={"fixed": fixed}), store=store)
+    return Study(study.spec.with_fixed(settings), store=store)
 
 
 def run_paper(

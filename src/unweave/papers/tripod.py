@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from unweave.errors import extra
 from unweave.papers.collecting import collect, finite
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.summaries import finished, over_seeds
+from unweave.papers.summaries import finished, mean_and_spread, over_seeds
 
 if TYPE_CHECKING:
     import pandas
@@ -50,7 +50,14 @@ def answer(table: pandas.DataFrame) -> Answer:
         claims,
         [
             Part("Scores (Table 1)", over_seeds(runs, ["data", "recipe"], SCORES), published),
-            Part("Cost of a step relative to QLAE (Table 6)", _costs(runs), _published_costs(pandas)),
+            Part(
+                "Cost of a step relative to QLAE (Table 6)",
+                _costs(runs),
+                _published_costs(pandas),
+                note="The time of the fastest run of each method on the first data set. At the lite scale the "
+                "smoothness penalties see a twentieth of the batch; the exact penalty was measured as a "
+                "[benchmark](../benchmarks/cost.md).",
+            ),
         ],
     )
 
@@ -75,13 +82,17 @@ def _beats(runs: pandas.DataFrame, other: str, score: str) -> Claim:
         a, b = (finite(group[group["recipe"] == recipe][score]) for recipe in ("tripod", other))
         if len(a) and len(b):
             wins.append(a.mean() > b.mean())
-            texts.append(f"{data}: {a.mean():.3f} against {b.mean():.3f}, {len(a)} and {len(b)} seeds")
-    return Claim(sentence, all(wins) if wins else None, "; ".join(texts) + "." if texts else "There are no runs.")
+            texts.append(f"{data}: {mean_and_spread(a)} against {mean_and_spread(b)}, {len(a)} and {len(b)} seeds")
+    rule = "Shown if the mean is higher on every data set."
+    return Claim(
+        sentence, all(wins) if wins else None, f"{'; '.join(texts)}. {rule}" if texts else "There are no runs."
+    )
 
 
 def _costs(runs: pandas.DataFrame) -> pandas.DataFrame:
+    runs = runs[runs["data"] == runs["data"].iloc[0]] if len(runs) else runs
     per_step = runs["seconds"] / runs["step"]
-    costs = per_step.groupby(runs["recipe"]).median()
+    costs = per_step.groupby(runs["recipe"]).min()
     return (costs / costs.get("qlae", float("nan"))).round(2).rename("ratio").reset_index()
 
 
@@ -92,8 +103,8 @@ def _published_costs(pandas: Any) -> pandas.DataFrame:
 FINDING = Finding(
     "tripod",
     "Hsu et al. 2024, Tables 1 and 6",
-    "Quantised latents, kernel multiinformation and the normalised Hessian penalty together beat each alone, and beat "
-    "their unmodified forms.",
+    "Tripod, which combines quantised latents, kernel multiinformation and the normalised Hessian penalty, beats naive "
+    "Tripod, QLAE and β-TCVAE, and does worse without either penalty.",
     answer,
     collect,
     {"lite": "tripod-lite", "paper": "tripod"},
@@ -103,5 +114,15 @@ FINDING = Finding(
     "with another value of a factor in at least 85 % of cases, except for the orientation of the object of rooms3d "
     "(52 %). The first stage trains two values of one weight per method with one seed and chooses the higher InfoM; "
     "the table has three fresh seeds of the choice.",
+    discussion="On rooms3d part of the published order appears: in InfoM Tripod is above QLAE, which is above "
+    "β-TCVAE, and Tripod loses more without the normalised Hessian penalty than without the kernel multiinformation. "
+    "But naive Tripod is as good as Tripod there, and better on dSprites, where Tripod is below β-TCVAE, too; so most "
+    "claims are not shown. The best explanation is the length of training: these runs have little more than a "
+    "hundredth of the published steps, and scores still rise at their end. The plain Hessian penalty pulls on the "
+    "decoder from the first step, while the normalised one measures a ratio that is noisy before the decoder has "
+    "learned anything, and here sees three images of a batch. dSprites is not one of the paper's data sets, and its "
+    "orientation is only partly reconstructed. One weight of each method was tuned, over two values with one seed; "
+    "the paper tunes two weights over six values each. The ratios of cost agree with Table 6 to the extent that a "
+    "penalty on part of the batch can be compared; the exact penalty costs more here than in the paper.",
     figures=(Picture("scores", "InfoM and DCI of every run of the second stage.", draw_scores),),
 )

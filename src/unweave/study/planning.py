@@ -106,7 +106,7 @@ def _check_metrics(spec: Spec, text: str) -> None:
 
 
 def _check_selection(spec: Spec, rule: Selection, known: set[str], text: str) -> None:
-    """Refuse a rule whose score is not measured, or that groups by a setting that no run has."""
+    """Refuse a rule whose score is not measured, that groups by a setting that no run has, or without fresh seeds."""
     metric = rule.by.partition(".")[0]
     if metric not in spec.metrics and not any(":" in name for name in spec.metrics):  # whose scores have other names
         measured = ", ".join(spec.metrics) or "none"
@@ -119,6 +119,13 @@ def _check_selection(spec: Spec, rule: Selection, known: set[str], text: str) ->
     for key in rule.per:
         if key not in known:
             raise with_line(text, "per", 0, unknown("setting in [select] per", key, known))
+    first = {point.get("seed", 0) for point in spec.points()}
+    seeds = list(rule.seeds)
+    if not seeds or len(set(seeds)) < len(seeds) or not all(0 <= seed < MOST_SEEDS for seed in seeds):
+        raise with_line(text, "seeds", 0, InputError(f"[select] seeds must be different seeds, got {seeds}."))
+    if again := sorted(first.intersection(seeds)):
+        wrong = InputError(f"[select] seeds must be fresh, but the first stage has {', '.join(map(str, again))}.")
+        raise with_line(text, "seeds", 0, wrong)
 
 
 def _blamed(settings: Mapping[str, Any], message: str) -> str:

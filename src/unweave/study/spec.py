@@ -16,6 +16,7 @@ from unweave.settings import Settings
 
 NAME = re.compile(r"[\w.-]+")
 AXES = ("recipe", "data")  # what every run has; everything else is a setting
+MOST = 100_000  # seeds of a grid
 STRENGTH = "strength"  # of a grid: the setting that regularises, which analyses compare methods by
 
 
@@ -50,6 +51,17 @@ class Spec(Settings):
     fixed: dict[str, Any] = Field(default_factory=dict)
     grid: tuple[dict[str, Any], ...]
     select: Selection | None = None
+
+    def with_fixed(self, settings: Mapping[str, Any]) -> Spec:
+        """Return the specification with more settings that all runs share; those of its grids cannot be replaced."""
+        for grid in self.grid:
+            zipped = {key for each in _zips(grid, "the grid") for key in each}
+            for key in settings:
+                if key in {"zip", *grid, *zipped}:
+                    raise InputError(f"{key} is set by a grid of the study {self.name}: it cannot be changed.")
+        changed = self.model_copy(update={"fixed": {**self.fixed, **settings}})
+        _check_axes(changed, "")
+        return changed
 
     def points(self) -> Iterator[dict[str, Any]]:
         """Yield the settings of every run: the product of the axes of each grid, one grid after the other."""
@@ -164,8 +176,8 @@ def _check_axes(spec: Spec, text: str) -> None:
         if "seed" in merged and "seeds" in merged:
             raise wrong("seeds", ": give seed or seeds, not both.")
         seeds = merged.get("seeds", 1)
-        if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 1:
-            raise wrong("seeds", f": seeds must be a number of seeds, got {seeds!r}.")
+        if isinstance(seeds, bool) or not isinstance(seeds, int) or not 1 <= seeds <= MOST:
+            raise wrong("seeds", f": seeds must be a number of seeds from 1 to {MOST:,}, got {seeds!r}.")
         strength = merged.get(STRENGTH)
         if strength is not None and (not isinstance(strength, str) or strength not in {*merged, *varied}):
             raise wrong(STRENGTH, f": strength must be the name of a setting of the grid, got {strength!r}.")

@@ -17,7 +17,7 @@ from unweave.study.spec import Spec, parse_spec, read_spec
 from unweave.study.stored import Stored
 from unweave.study.table import Asked, Row, row_of
 from unweave.study.worker import Report, Task
-from unweave.training import Run
+from unweave.training import Execution, Run
 
 if TYPE_CHECKING:
     import pandas
@@ -114,12 +114,16 @@ class Study:
         Damaged run folders are set aside and their runs are trained again; ``set_aside`` has the reasons by run.
         """
         chosen = Engine(engine, workers, address, cpus, gpus)
+        execution = {**chosen.execution, **execution}
+        Execution(**execution)  # a wrong setting is one mistake, not the failure of every run
         self.stored.make()
         if retry:
-            self._forget_failures()
+            self._forget_failures(part)
         self.set_aside = self.stored.set_aside_damaged(self.all_planned())
-        while tasks := self._tasks(part, {**chosen.execution, **execution}):
+        tried: set[str] = set()  # a failure that could not be recorded must not be tried again and again
+        while tasks := self._tasks(part, execution, tried):
             left = set(tasks)
+            tried |= left
 
             def ended(said: Report, left: set[str] = left) -> None:
                 left.discard(said.run)
@@ -178,13 +182,20 @@ class Study:
     def _is_scored(self, row: Row) -> bool:
         return row.state != "finished" or row.missing == ()
 
-    def _tasks(self, part: tuple[int, int] | None, execution: Mapping[str, Any]) -> dict[str, Task]:
+    def _in_part(self, part: tuple[int, int] | None) -> list[Planned]:
+        """Return the runs of a part, by their names, so that a part stays the same when runs are added."""
         planned = self.all_planned()
-        if part is not None:
-            index, parts = (whole("part", number, at_least=1) for number in part)
-            if index > parts:
-                raise InputError(f"part {index}/{parts}: the first number must be at most the second.")
-            planned = [run for run in planned if int(run.name, 16) % parts == index - 1]
+        if part is None:
+            return planned
+        index, parts = (whole("part", number, at_least=1) for number in part)
+        if index > parts:
+            raise InputError(f"part {index}/{parts}: the first number must be at most the second.")
+        return [run for run in planned if int(run.name, 16) % parts == index - 1]
+
+    def _tasks(
+        self, part: tuple[int, int] | None, execution: Mapping[str, Any], tried: Collection[str] = ()
+    ) -> dict[str, Task]:
+        planned = self._in_part(part)
         return {
             run.name: Task(
                 json.loads(run.configuration.model_dump_json()),
@@ -194,9 +205,9 @@ class Study:
                 dict(execution),
             )
             for run, row in zip(planned, self.rows(planned), strict=True)
-            if self._state(row) not in DONE
+            if self._state(row) not in DONE and run.name not in tried
         }
 
-    def _forget_failures(self) -> None:
-        for planned in self.all_planned():
+    def _forget_failures(self, part: tuple[int, int] | None = None) -> None:
+        for planned in self._in_part(part):
             self.stored.forget_failure(planned.name)
