@@ -25,7 +25,7 @@ RULES = ("udr", "elbo", "reconstruction_error", "psnr", "total_correlation_sampl
 def best_without_labels(
     table: pandas.DataFrame, *, rule: str | None = None, metrics: Sequence[str] | None = None
 ) -> pandas.DataFrame:
-    """Return the run of each method on each data set that a rule without labels picks, with its scores.
+    """The run of each method on each data set that a rule without labels picks, with its scores.
 
     Needs ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and the column of the rule. ``rule`` is
     ``"udr"`` or ``"elbo"`` or ``"psnr"`` (the highest), or ``"reconstruction_error"``, ``"total_correlation_sampled"``
