@@ -83,9 +83,9 @@ def test_table_1_needs_two_data_sets_and_shows_all_four_cells() -> None:
     single = judge(table[table["data"] == "dsprites"])
     assert [claim.verdict for claim in single.claims if "another data set" in claim.sentence] == ["not tested"] * 2
     assert verdicts(single)["No unsupervised score selects good models reliably."] == "not tested"
-    published, measured = (part for part in (single.parts[0].published, single.parts[0].measured))
-    assert published is not None
-    assert list(published.columns) == list(measured.columns[:3])
+    part = single.parts[0]
+    assert part.published is not None
+    assert list(part.published.columns) == list(part.measured.columns[:3])
 
 
 def test_scores_have_their_spread_over_seeds() -> None:
