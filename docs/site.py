@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -13,7 +14,6 @@ from mkdocs.structure.files import File, Files
 from unweave.papers import FINDINGS, challenging_assumptions, read_table
 from unweave.papers.page import markdown_table
 from unweave.papers.specs import table_path
-from unweave.papers.summaries import finished, over_seeds
 from unweave.recipes import RECIPES, Recipe, compose
 
 ROOT = Path(__file__).parents[1]
@@ -29,27 +29,17 @@ REFERENCE = (
     "unweave.reports",
     "unweave.papers",
 )
+METHODS = ROOT / "docs" / "methods.md"
 EVIDENCE = "<!-- evidence -->"  # on the page about metrics
 DEPARTURES = "\n## Where this differs from the papers and their code\n"  # in docs/training.md
 COST = "<!-- cost -->"  # on the page about machines
-SCORES = (  # of the tables of findings, on the page of a method
-    "mig",
-    "dci.disentanglement",
-    "infomec.modularity",
-    "factor_vae_score",
-    "sap",
-    "local_mig at 0.1",
-    "isolation",
-    "area",
-    "psnr",
-)
 FACTORS = 5  # of the data set for which a method's page shows the number of latents
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Add the generated pages to the navigation."""
     nav: list[Any] = config["nav"]
-    nav.append({"Methods": [{name: f"methods/{name}.md"} for name in RECIPES]})
+    nav.append({"Methods": [{"Overview": "methods.md"}, *({name: f"methods/{name}.md"} for name in RECIPES)]})
     found = [name for name in FINDINGS if (ROOT / "docs" / "papers" / f"{name}.md").is_file()]
     nav.append({"Papers": [{"Overview": "papers/index.md"}, *({name: f"papers/{name}.md"} for name in found)]})
     nav.append({"Benchmarks": [{path.stem: f"benchmarks/{path.name}"} for path in _benchmarks()]})
@@ -64,7 +54,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path in [*_benchmarks(), *(ROOT / "benchmarks").glob("*.png")]:
         files.append(File.generated(config, f"benchmarks/{path.name}", abs_src_path=str(path)))
     for name in REFERENCE:
-        files.append(File.generated(config, f"reference/{name}.md", content=f"# {name}\n\n::: {name}\n"))
+        files.append(File.generated(config, f"reference/{name}.md", content=reference_page(name)))
     return files
 
 
@@ -72,7 +62,37 @@ def on_page_markdown(markdown: str, page: Any, **rest: Any) -> str:
     """Point links to other folders of the project to where the site has them."""
     markdown = markdown.replace("](../benchmarks/", "](benchmarks/")
     markdown = markdown.replace(EVIDENCE, evidence()).replace(COST, cost())
+    if page.file.src_uri == METHODS.name:
+        return linked(markdown)
     return markdown.replace("](../docs/", "](../") if page.file.src_uri.startswith("benchmarks/") else markdown
+
+
+def on_page_content(html: str, page: Any, **rest: Any) -> str:
+    """Show references of Sphinx such as ``:func:`~unweave.load``` as the last part of their name."""
+    if not page.file.src_uri.startswith("reference/"):
+        return html
+    html = re.sub(r":(?:func|class|meth|mod|attr|data):<code>~[\w.]*\.(\w+)</code>", r"<code>\1</code>", html)
+    return re.sub(r":(?:func|class|meth|mod|attr|data|math):<code>", "<code>", html)
+
+
+def reference_page(name: str) -> str:
+    """Return the page of a module: its docstring, and every public function and class from the file that defines it.
+
+    mkdocstrings would show a file in place of the function that has the same name, such as mig.
+    """
+    module = importlib.import_module(name)
+    lines = [f"# {name}", "", inspect.getdoc(module) or "", ""]
+    for public in module.__all__:
+        thing = getattr(module, public)
+        if callable(thing) and str(getattr(thing, "__module__", "")).startswith("unweave"):
+            lines += [f"::: {thing.__module__}.{thing.__qualname__}", "    options:", f"      heading: {public}"]
+            lines += ["      heading_level: 2", ""]
+    return "\n".join(lines)
+
+
+def linked(markdown: str) -> str:
+    """Link the methods of a table to their pages."""
+    return re.sub(r"^\| `(\w+)` \|", r"| [\1](methods/\1.md) |", markdown, flags=re.MULTILINE)
 
 
 def evidence() -> str:
@@ -98,7 +118,7 @@ def method_page(name: str) -> str:
     function = RECIPES[name]
     recipe = compose(name, {}, factors=FACTORS)
     title, _, more = (inspect.getdoc(function) or "").partition("\n\n")
-    lines = [f"# {name}", "", title.replace("\n", " "), ""]
+    lines = [f"# {name}", "", title.replace("\n", " "), "", "## Idea", "", idea(name), ""]
     if recipe.linear is None:
         lines += ["## Loss", "", "| weight | term | formula |", "|---|---|---|"]
         for weighted in recipe.terms:
@@ -114,6 +134,9 @@ def method_page(name: str) -> str:
         lines += [f"rate of {recipe.optimiser.lr:g}, {recipe.steps:,} steps of {recipe.batch}.", ""]
         lines += ["## What was matched", "", *([more, ""] if more else []), _tested(recipe), ""]
         lines += ["## Where Unweave differs", "", *_departures(name), ""]
+    else:
+        lines += ["## Formula", "", more, "", "## Where Unweave differs", ""]
+        lines += ["The fit is scikit-learn's, to a random sample of the images; latents are not trained by steps.", ""]
     lines += ["## Command", "", "```sh", f"unweave train {name} dsprites", "```", ""]
     found, row = _in_studies(name), _numbers(name)
     if found or row:
@@ -125,9 +148,16 @@ def method_page(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def idea(name: str) -> str:
+    """Return why a method should separate factors, from the page about all methods."""
+    rows = (line.split(" | ", 1) for line in METHODS.read_text(encoding="utf-8").splitlines() if line[:3] == "| `")
+    return {key.strip("| `"): text.rstrip(" |") for key, text in rows}[name]
+
+
 def _tested(recipe: Recipe) -> str:
     """Return the sentence that names the tests of the terms of a method."""
-    files = [f"tests/terms/test_{weighted.name}.py" for weighted in recipe.terms]
+    modules = (type(weighted.term).__module__.rpartition(".")[2] for weighted in recipe.terms)
+    files = dict.fromkeys(f"tests/terms/test_{module}.py" for module in modules)
     found = ", ".join(f"`{file}`" for file in files if (ROOT / file).is_file())
     return f"The terms are compared with their formulas, computed in another way, in {found}."
 
@@ -157,16 +187,17 @@ def _numbers(name: str) -> list[str]:
 
 
 def _in_studies(name: str) -> dict[str, str]:
-    """Return the scores of a recipe in the stored tables of findings, as Markdown tables by finding."""
-    found = {}
-    for finding in FINDINGS:
-        if not table_path(finding).is_file() or "recipe" not in (table := finished(read_table(finding))):
+    """Return the rows about a recipe of the tables with spreads over seeds on the pages of findings, by finding."""
+    found: dict[str, str] = {}
+    for finding in FINDINGS.values():
+        if not table_path(finding.name).is_file():
             continue
-        own = table[table["recipe"] == name]
-        scores = [score for score in SCORES if score in own and own[score].notna().any()]
-        by = [key for key in ("data", "data.spacing", "latents", "strength") if key in own and own[key].notna().any()]
-        if len(own) and scores:
-            found[finding] = markdown_table(over_seeds(own, by, scores))
+        for part in finding.answer(read_table(finding.name)).parts:
+            table, key = part.measured, "method" if "method" in part.measured else "recipe"
+            if "seeds" in table and key in table:
+                own = table[table[key].str.split().str[0] == name]
+                if len(own):
+                    found[finding.name] = "\n\n".join(filter(None, [found.get(finding.name), markdown_table(own)]))
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -29,6 +29,9 @@ def site() -> ModuleType:
 def test_the_page_of_a_method_has_its_terms_and_its_command(site: ModuleType, name: str) -> None:
     text = site.method_page(name)
     assert f"unweave train {name} dsprites" in text
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert {"## Idea", "## Where Unweave differs", "## Command", "## Numbers"} <= set(headings)
+    assert {"## Loss", "## Formula"} & set(headings)
     for weighted in compose(name, {}, factors=5).terms:
         assert f"| {weighted.weight:g} | {weighted.name} |" in text
 
@@ -56,3 +59,26 @@ def test_the_overview_counts_the_claims_of_the_stored_tables() -> None:
     written = (ROOT / "docs" / "papers" / "index.md").read_text(encoding="utf-8")
     assert written == overview(tables), "run: unweave paper pages docs/papers"
     assert "| [impossibility](impossibility.md) |" in written
+
+
+@pytest.mark.parametrize(("name", "finding"), [("jl1_vae", "local-disentanglement"), ("tripod", "tripod")])
+def test_the_numbers_of_a_method_are_those_of_the_finding(site: ModuleType, name: str, finding: str) -> None:
+    written = (ROOT / "docs" / "papers" / f"{finding}.md").read_text(encoding="utf-8")
+    own = [line for line in site.method_page(name).splitlines() if f"| {name} | " in line and " ± " in line]
+    assert len([line for line in own if line in written]) == 2
+
+
+def test_a_method_names_the_tests_of_all_its_terms(site: ModuleType) -> None:
+    assert "`tests/terms/test_jacobian.py`" in site.method_page("jl1_vae")
+
+
+@pytest.mark.parametrize("name", ["mig", "dci", "infomec", "score"])
+def test_the_reference_shows_functions_rather_than_files_of_the_same_name(site: ModuleType, name: str) -> None:
+    assert f"\n      heading: {name}\n" in site.reference_page("unweave.metrics")
+    assert "::: unweave.metrics.mig.mig\n" in site.reference_page("unweave.metrics")
+
+
+def test_references_of_sphinx_are_shown_as_names(site: ModuleType) -> None:
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="reference/unweave.md"))
+    shown = site.on_page_content("<p>:func:<code>~unweave.data.load</code>, :class:<code>Run</code></p>", page)
+    assert shown == "<p><code>load</code>, <code>Run</code></p>"

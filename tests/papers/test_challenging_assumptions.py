@@ -54,3 +54,44 @@ def test_trust_is_the_mean_agreement_and_the_shares_of_the_variance() -> None:
         assert trust.loc["mig", f"agreement on {data}"] == pytest.approx(expected, abs=0.006)
     shares = trust.loc["mig", [f"variance by {source}" for source in ("objective", "hyperparameter", "seed")]]
     assert shares.sum() == pytest.approx(1, abs=0.02)
+
+
+def test_trends_that_do_not_exist_are_not_trends() -> None:
+    judge = FINDINGS["challenging-assumptions"].answer
+    flat = challenging_table(np.random.default_rng(0), 0.01, 0.1).assign(total_correlation=0.0)
+    assert judge(flat).claims[1].verdict == "not shown"  # a constant does not rise
+    single = flat[flat["strength"] == 1.0]
+    assert [claim.verdict for claim in judge(single).claims[:2]] == ["not tested", "not tested"]
+
+
+@pytest.mark.parametrize(("low", "verdict"), [(0.1, "shown"), (9.0, "not shown")])
+def test_the_exception_is_the_lowest_on_every_data_set(low: float, verdict: str) -> None:
+    table = challenging_table(np.random.default_rng(0), 0.01, 0.1)
+    table.loc[table["recipe"] == "dip_vae_i", "total_correlation"] = low
+    found = verdicts(FINDINGS["challenging-assumptions"].answer(table))
+    assert found["With the strongest setting dip_vae_i has the lowest total correlation of mean codes."] == verdict
+
+
+def test_table_1_needs_two_data_sets_and_shows_all_four_cells() -> None:
+    judge = FINDINGS["challenging-assumptions"].answer
+    table = challenging_table(np.random.default_rng(0), 0.01, 0.1)
+    table["mig"] = table["strength"]  # the strength decides, so that every selection works
+    table["dci.disentanglement"] = table["strength"]
+    cells = {claim.sentence: claim.verdict for claim in judge(table).claims if claim.sentence.startswith("Selecting")}
+    assert list(cells.values()).count("shown") == 1
+    assert cells["Selecting on the same metric and the same data set beats random selection clearly."] == "shown"
+    single = judge(table[table["data"] == "dsprites"])
+    assert [claim.verdict for claim in single.claims if "another data set" in claim.sentence] == ["not tested"] * 2
+    assert verdicts(single)["No unsupervised score selects good models reliably."] == "not tested"
+    part = single.parts[0]
+    assert part.published is not None
+    assert list(part.published.columns) == list(part.measured.columns[:3])
+
+
+def test_scores_have_their_spread_over_seeds() -> None:
+    table = challenging_table(np.random.default_rng(0), 0.01, 0.1)
+    scores = FINDINGS["challenging-assumptions"].answer(table).parts[-1].measured
+    group = table[(table["data"] == "rooms3d") & (table["recipe"] == "factor_vae") & (table["strength"] == 2.0)]
+    row = scores[(scores["data"] == "rooms3d") & (scores["recipe"] == "factor_vae") & (scores["strength"] == 2.0)]
+    assert row["mig"].item() == f"{group['mig'].mean():.3f} ± {group['mig'].std():.3f}"
+    assert row["seeds"].item() == 4

@@ -30,3 +30,8 @@ def test_other_numbers_are_not(changed: pd.DataFrame, claim: int) -> None:
     claims = FINDINGS["perceived-distance"].answer(changed).claims
     assert [each.verdict for each in claims].count("not shown") == 1
     assert claims[claim].verdict == "not shown"
+
+
+def test_the_distance_at_each_spacing_is_called_the_largest() -> None:
+    shown = FINDINGS["perceived-distance"].answer(table()).parts[2].measured
+    assert list(shown.columns) == ["spacing", "largest distance", "correlation"]

@@ -4,31 +4,51 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unweave.papers.collecting import collect
+from unweave.papers.collecting import collect, finite
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.summaries import finished, over_seeds
+from unweave.papers.summaries import finished, mean_and_spread, over_seeds
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-SCORES = ("infomec.modularity", "dci.disentanglement", "mig", "psnr")
+JUDGED = "infomec.modularity"
+PLUS = " + "  # between a method and what is added to it
+SCORES = (JUDGED, "dci.disentanglement", "mig", "psnr")
 
 
 def answer(table: pandas.DataFrame) -> Answer:
-    """Compare each combination with the methods that it is made of."""
+    """Compare each combination with the method that it extends, and with all methods on its data set."""
     runs = with_methods(table)
     claims = []
     for data, group in runs.groupby("data"):
-        means = group.groupby("method")["infomec.modularity"].mean().sort_values(ascending=False)
-        new = [name for name in means.index if "+" in name]
-        evidence = ", ".join(f"{name} {value:.3f}" for name, value in means.items())
-        if new and len(means) > len(new):
+        values = {name: finite(each[JUDGED]) for name, each in group.groupby("method")}
+        values = {name: each for name, each in values.items() if len(each)}
+        new = [name for name in values if PLUS in name]
+        claims += [_exceeds(str(data), name, values) for name in new if name.split(PLUS)[0] in values]
+        if new and len(values) > len(new):
+            ordered = sorted(values, key=lambda name: -values[name].mean())
+            evidence = ", ".join(f"{name} {mean_and_spread(values[name])}" for name in ordered)
             claims.append(
-                Claim(f"A combination has the highest InfoM on {data}.", means.index[0] in new, evidence + ".")
+                Claim(f"A combination has the highest mean InfoM on {data}.", ordered[0] in new, f"{evidence}.")
             )
     measured = over_seeds(runs.sort_values(["data", "method"]), ["data", "method"], SCORES)
     return Answer(claims, [Part("Scores", measured)])
+
+
+def _exceeds(data: str, name: str, values: dict[str, Any]) -> Claim:
+    """Judge whether all seeds of a combination exceed all seeds of the method that it extends."""
+    base = name.split(PLUS)[0]
+    one, other = values[name], values[base]
+    sentence = f"{name} has a higher InfoM than {base} on {data}."
+    if len(one) < 2 or len(other) < 2:
+        return Claim(sentence, None, "There are fewer than two runs.")
+    return Claim(
+        sentence,
+        bool(one.min() > other.max()),
+        f"{mean_and_spread(one)} against {mean_and_spread(other)}, {len(one)} and {len(other)} seeds. Shown if all "
+        "seeds of the first exceed all of the second.",
+    )
 
 
 def with_methods(table: pandas.DataFrame) -> pandas.DataFrame:
@@ -61,7 +81,7 @@ def _method(row: dict[str, Any]) -> str:
         parts.append(f"pairs ({row['grouping']})")
     if row.get("blur") and row["blur"] == row["blur"]:
         parts.append("blurred reconstruction")
-    return " + ".join(parts)
+    return PLUS.join(parts)
 
 
 FINDING = Finding(

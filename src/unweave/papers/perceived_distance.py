@@ -139,7 +139,12 @@ def answer(table: pandas.DataFrame) -> Answer:
         [
             Part("Mean perceived distances (Table A1)", distances.round(4), published),
             Part("Constants for standardisation (Table A2)", table[channels].drop(columns="correlation"), constants),
-            Part("XYSquares along x at each spacing (figure 8)", lines[["spacing", "mean", "correlation"]].round(4)),
+            Part(
+                "XYSquares along x at each spacing (figure 8)",
+                lines[["spacing", "mean", "correlation"]].round(4).rename(columns={"mean": "largest distance"}),
+                note="The correlation is that of the distance between images with the distance between the factors; "
+                "with spacing 8 there is none, because all images are equally far apart.",
+            ),
         ],
     )
 

@@ -230,12 +230,20 @@ def tripod_finer(
 
 
 def pca(*, latents: int = 10) -> Recipe:
-    """Principal components (scikit-learn): the linear code with the smallest reconstruction error."""
+    """Principal components (scikit-learn): the linear code with the smallest reconstruction error.
+
+    z = Wᵀ (x − x̄) and x̂ = x̄ + W z, where the columns of W are the eigenvectors of the covariance of the pixels with the
+    largest eigenvalues. Rhodes & Lee 2021 show 100 components of natural images.
+    """
     return linear_recipe("pca", latents)
 
 
 def ica(*, latents: int = 10) -> Recipe:
-    """Independent components (scikit-learn's FastICA): a linear code of independent sources."""
+    """Independent components (scikit-learn's FastICA): a linear code of independent sources.
+
+    z = U Λ^(−½) Wᵀ (x − x̄): the principal components, scaled to unit variance, and turned by the orthogonal U for which
+    FastICA finds the coordinates least Gaussian. Rhodes & Lee 2021 fit 100 components to natural images.
+    """
     return linear_recipe("ica", latents)
 
 
