@@ -47,6 +47,18 @@ def test_runs_that_learned_nothing_are_counted_and_left_out() -> None:
     assert "4 and 5 seeds" in answer.claims[0].evidence
 
 
+def test_runs_of_a_method_with_other_settings_have_rows_of_their_own_and_are_not_compared() -> None:
+    table = local_table(gap=0.05)
+    plain = table["recipe"] == "beta_vae"
+    table["kl.schedule"] = np.where(plain, "linear", None)
+    table["gamma"] = np.where(plain, np.nan, 0.1)
+    constant = table[plain].assign(**{"kl.schedule": None, "local_mig at 0.1": 0.9})
+    answer = FINDINGS["local-disentanglement"].answer(pd.concat([table, constant]))
+    assert set(verdicts(answer).values()) == {"shown"}
+    measured = answer.parts[0].measured
+    assert list(measured["kl.schedule"][measured["recipe"] == "beta_vae"].fillna("")) == ["linear", ""]
+
+
 def test_a_claim_without_runs_is_not_tested() -> None:
     table = local_table(gap=0.05)
     few = table[table["recipe"] != "jl2_vae"]

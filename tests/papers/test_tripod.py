@@ -35,6 +35,14 @@ def test_tripod_is_judged_on_fresh_seeds() -> None:
     assert worse["Tripod beats qlae in dci.disentanglement."] == "not shown"
 
 
+def test_a_higher_mean_with_overlapping_seeds_shows_nothing() -> None:
+    table = tripod_table(0.7)
+    table.loc[(table["recipe"] == "qlae") & (table["seed"] == 101), "infomec.modularity"] = 0.75
+    found = verdicts(FINDINGS["tripod"].answer(table))
+    assert found["Tripod beats qlae in infomec.modularity."] == "not shown"
+    assert found["Tripod beats qlae in dci.disentanglement."] == "shown"
+
+
 def test_costs_are_relative_to_qlae() -> None:
     costs = FINDINGS["tripod"].answer(tripod_table(0.7)).parts[1]
     assert costs.measured.set_index("recipe")["ratio"]["tripod"] == 2.5

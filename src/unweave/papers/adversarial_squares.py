@@ -126,7 +126,7 @@ FINDING = Finding(
     "steps at a learning rate of 1e-3; nine latents and β = 0.001 as in the paper's figure 9; three seeds. The blur "
     "has half of the paper's radius. The net was chosen by the reconstructions of a plain autoencoder after 10,000 "
     "steps: with it, and not with narrow convolutions, all squares are reconstructed at spacing 2. At spacing 4 a "
-    "plain autoencoder of this size does not place the squares reliably either, so that at the lite scale the failure "
-    "is one of learning, too.",
+    "plain autoencoder of this size does not place the squares reliably either, so at the lite scale part of the "
+    "failure may come from the short training.",
     figures=(Picture("spacings", "Scores against the spacing of the squares, by method and loss.", draw_spacings),),
 )

@@ -93,7 +93,7 @@ FINDING = Finding(
     {"lite": "combinations-lite"},
     setting="The data, net and steps of the lite study of Tripod (rooms3d at 32 × 32, half of the channels, 3,000 "
     "steps), three seeds; QLAE and β-TCVAE with the weights that it chose, the other terms with the weights of their "
-    "papers. XYSquares is that of the lite study of adversarial squares at full spacing, with its net and 10,000 steps. "
+    "papers. XYSquares is that of the lite study of adversarial squares at full spacing, with its net and steps. "
     "Nothing was tuned for a combination. The normalised Hessian penalty needs a smooth net, so that its β-TCVAE has "
     "GELUs and the plain one ReLUs.",
     figures=(Picture("scores", "Scores of every run.", draw_scores),),

@@ -172,7 +172,8 @@ def _distances(options: list[dict[str, int]], name: str) -> Figure:
 FINDING = Finding(
     "perceived-distance",
     "Michlo et al. 2023, Tables A1 and A2, figures 3 and 8",
-    "What a VAE separates follows from the distances that its reconstruction loss perceives between images.",
+    "A reconstruction loss perceives the values of some factors as farther apart than those of others, and squares "
+    "that do not overlap as equally far apart.",
     answer,
     measure,
     views=(
@@ -181,7 +182,8 @@ FINDING = Finding(
             "spacings", "Distances along a factor of XYSquares with less and less spacing (figure 8).", draw_spacings
         ),
     ),
-    discussion="Both tables are estimates from 50,000 pairs for each factor. By the symmetry of dSprites x and y are "
-    "equally far, and the published means of the two differ by more than ours from either. smallNORB is left out "
+    discussion="Both tables are estimates from 50,000 pairs for each factor. By the symmetry of dSprites, x and "
+    "y have the same expected distance; the published means of the two differ from each other by more than ours differ "
+    "from either. smallNORB is left out "
     "because the paper uses its instances as a factor.",
 )

@@ -49,7 +49,12 @@ def answer(table: pandas.DataFrame) -> Answer:
     return Answer(
         claims,
         [
-            Part("Scores (Table 1)", over_seeds(runs, ["data", "recipe"], SCORES), published),
+            Part(
+                "Scores (Table 1)",
+                over_seeds(runs, ["data", "recipe"], SCORES),
+                published,
+                note="The published numbers are means over four data sets: 3D Shapes, MPI3D, Falcor3D and Isaac3D.",
+            ),
             Part(
                 "Cost of a step relative to QLAE (Table 6)",
                 _costs(runs),
@@ -81,9 +86,9 @@ def _beats(runs: pandas.DataFrame, other: str, score: str) -> Claim:
     for data, group in runs.groupby("data"):
         a, b = (finite(group[group["recipe"] == recipe][score]) for recipe in ("tripod", other))
         if len(a) and len(b):
-            wins.append(a.mean() > b.mean())
+            wins.append(bool(a.min() > b.max()))
             texts.append(f"{data}: {mean_and_spread(a)} against {mean_and_spread(b)}, {len(a)} and {len(b)} seeds")
-    rule = "Shown if the mean is higher on every data set."
+    rule = "Shown if all seeds of Tripod exceed all of the other on every data set."
     return Claim(
         sentence, all(wins) if wins else None, f"{'; '.join(texts)}. {rule}" if texts else "There are no runs."
     )
