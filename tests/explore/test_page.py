@@ -212,6 +212,20 @@ def test_a_cell_of_the_heat_map_moves_a_latent_and_a_factor(page: Page, address:
         assert np.array_equal(shown[:, place * (16 + gap) : place * (16 + gap) + 16, 0], truth[place, 0].numpy())
 
 
+def test_cells_of_the_heat_map_stand_in_line(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    rows = page.locator(".heatmap tbody tr")
+    for place, text in enumerate((".12", "")):  # small values are not written
+        rows.first.locator("button").nth(place).evaluate("(cell, text) => { cell.textContent = text; }", text)
+    tops = []
+    for place in range(rows.count()):
+        boxes = [cell.bounding_box() for cell in rows.nth(place).locator("button").all()]
+        assert len({box["y"] for box in boxes if box}) == 1  # with a number or without
+        tops.append(next(box["y"] for box in boxes if box))
+    gaps = np.diff(tops)
+    assert np.allclose(gaps, gaps[0], atol=0.6)
+
+
 def test_runs_side_by_side_start_from_the_same_picture(page: Page, address: str, smooth: Run, stepped: Run) -> None:
     page.goto(address)
     for run in (smooth, stepped):

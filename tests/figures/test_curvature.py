@@ -8,7 +8,7 @@ import torch
 
 from unweave import FactorData, Run
 from unweave.errors import InputError
-from unweave.figures.curvature import draw_curvature, make_curvature
+from unweave.figures.curvature import Curvatures, LayerCurvature, draw_curvature, make_curvature
 
 
 def test_a_linear_decoder_does_not_bend(linear: Run, data: FactorData, generator: torch.Generator) -> None:
@@ -40,3 +40,9 @@ def test_every_layer_of_every_run_is_drawn(
     assert len(result.records()) == sum(entry.values.size for entry in result.runs)
     with pytest.raises(InputError, match="step must be above 0"):
         make_curvature([gaussian], [data], generator, step=0)
+
+
+def test_labels_of_runs_stay_as_given() -> None:
+    entries = [LayerCurvature(name, ("image",), (0,), np.ones((1, 1))) for name in ("qlae", "my_run")]
+    figure = draw_curvature(Curvatures("", tuple(entries)))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["qlae", "my_run"]

@@ -28,6 +28,18 @@ def test_latents_of_images_and_of_the_heat_map_are_the_same(quantised: Run, data
     np.testing.assert_allclose(shown, expected.matrix.T)
 
 
+def test_images_keep_their_proportions(quantised: Run, gaussian: Run, data: FactorData) -> None:
+    for run in (quantised, gaussian):
+        figure = draw_interventions(make_interventions(run, data, torch.Generator(), samples=200, inactive="mark"))
+        figure.draw_without_rendering()
+        images, heat = figure.axes[:2]
+        shown = images.images[0].get_array()
+        assert shown is not None
+        box = images.get_window_extent()
+        assert box.height / box.width == pytest.approx(shown.shape[0] / shown.shape[1], rel=0.02)
+        assert heat.get_window_extent().intervaly == pytest.approx(box.intervaly)  # rows stand beside each other
+
+
 def test_dropped_latents_leave_the_heat_map_too(
     gaussian: Run, data: FactorData, monkeypatch: pytest.MonkeyPatch
 ) -> None:

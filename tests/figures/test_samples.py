@@ -23,3 +23,10 @@ def test_runs_say_where_their_codes_come_from(
     assert [label for label, _ in result.rows] == ["own images\nimages", "β-VAE", "QLAE"]  # images once
     assert result.source == f"β-VAE: {PRIOR}; QLAE: {MARGINALS}."
     assert draw_samples(result).texts[1].get_text() == result.source
+
+
+def test_three_runs_are_listed_with_commas(
+    gaussian: Run, quantised: Run, plain: Run, linear: Run, data: FactorData, generator: torch.Generator
+) -> None:
+    result = make_samples([gaussian, quantised, plain, linear], [data] * 4, generator, columns=2, rows=1)
+    assert result.source == f"β-VAE: {PRIOR}; QLAE, AE and PCA: {MARGINALS}."

@@ -34,3 +34,15 @@ def test_a_setting_must_be_a_number_of_the_table() -> None:
         make_score_by_spacing(table(), setting="data.spacin")
     with pytest.raises(InputError, match="the column 'recipe' must contain numbers"):
         make_score_by_spacing(table(), setting="recipe")
+
+
+def test_data_sets_are_not_mixed() -> None:
+    rows = [
+        {"data": data, "recipe": "beta_vae", "seed": 0, "beta": beta, "mig": score, "sap": 0.0}
+        for data, score in (("xysquares", 0.1), ("rooms3d", 0.9))
+        for beta in (1, 4)
+    ]
+    axes = draw_score_by_spacing(make_score_by_spacing(pandas.DataFrame(rows), setting="beta")).axes
+    assert [panel.get_title() for panel in axes] == ["MIG", "SAP", "", ""]
+    assert [panel.get_ylabel() for panel in axes] == ["XYSquares", "", "Rooms3D", ""]
+    assert [np.asarray(panel.lines[1].get_ydata()).tolist() for panel in axes[::2]] == [[0.1, 0.1], [0.9, 0.9]]

@@ -32,6 +32,16 @@ def test_panels_above_a_gap_show_their_steps_and_labels_stay_as_given() -> None:
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["qlae", "my_run"]
 
 
+def test_runs_are_told_apart_in_grey_print() -> None:
+    figure = draw_training_curves(Curves("", {"loss": {name: ([1, 2, 3], [3.0, 2.0, 1.0]) for name in "abcde"}}))
+    drawn, legend = (
+        [str(vars(line)["_unscaled_dash_pattern"]) for line in lines]
+        for lines in (figure.axes[0].lines, figure.legends[0].get_lines())
+    )
+    assert len(set(drawn)) == 5
+    assert drawn == legend
+
+
 def test_a_run_without_a_log_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the log is empty"):
         make_training_curves([trained(tmp_path, "pca", latents=2)])

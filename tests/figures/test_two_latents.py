@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 import torch
 
@@ -30,6 +32,16 @@ def test_runs_stand_side_by_side_and_quantised_ones_show_each_level(
     assert [grid.images.shape[:2] for grid in result.grids] == [(7, 7), (10, 10)]
     assert (result.grids[1].down, result.grids[1].across) == tuple(quantised.summary.order[:2])
     assert [panel.get_title() for panel in draw_two_latents(result).axes] == ["β-VAE", "QLAE"]
+
+
+def test_the_values_of_many_levels_do_not_overlap(
+    gaussian: Run, quantised: Run, data: FactorData, generator: torch.Generator
+) -> None:
+    figure = draw_two_latents(make_two_latents([gaussian, quantised, quantised], [data] * 3, generator))
+    figure.draw_without_rendering()
+    for panel in figure.axes:
+        boxes = [tick.get_window_extent() for tick in panel.get_xticklabels()]
+        assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
 
 
 def test_a_latent_that_does_not_exist_is_refused(gaussian: Run, data: FactorData, generator: torch.Generator) -> None:

@@ -136,7 +136,7 @@ def first_axes(found: list[dict[str, Any]]) -> dict[str, str]:
     """Return the columns that the chart shows at first, ``{"y": score, "x": setting}``, as far as there are any.
 
     The score is the one that most finished runs have, the first in the order of the metrics among equals. The setting
-    is ``strength``, or else the one that has most values among the finished runs, numbers before texts.
+    is ``strength``, or else the one that has most values among the finished runs with that score, numbers before texts.
     """
     states: list[Any] = next((column["values"] for column in found if column["name"] == "state"), [])
     finished = [place for place, state in enumerate(states) if state == "finished"] or range(len(states))
@@ -145,14 +145,15 @@ def first_axes(found: list[dict[str, Any]]) -> dict[str, str]:
         return [value for place in finished if (value := column["values"][place]) is not None]
 
     def variety(column: dict[str, Any]) -> tuple[int, bool]:
-        present = values(column)
+        scored = [place for place in finished if score is None or score["values"][place] is not None]
+        present = [value for place in scored if (value := column["values"][place]) is not None]
         return len(set(present)), all(isinstance(value, int | float) for value in present)
 
     scores = [column for column in found if column["kind"] == "score"]
     settings = [column for column in found if column["kind"] == "setting"]
     strength = [column for column in settings if column["name"] == "strength"]
-    axes = {"y": max(scores, key=lambda column: len(values(column)), default=None)}
-    axes["x"] = max(strength or settings, key=variety, default=None)
+    score = max(scores, key=lambda column: len(values(column)), default=None)
+    axes = {"y": score, "x": max(strength or settings, key=variety, default=None)}
     return {axis: column["name"] for axis, column in axes.items() if column is not None}
 
 

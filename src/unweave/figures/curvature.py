@@ -128,7 +128,8 @@ def draw_curvature(result: Curvatures) -> Figure:
     panel.set_ylabel("relative curvature", fontsize=TEXT)
     panel.set_title(result.title, fontsize=TEXT if len(result.title) < 70 else SMALL, wrap=True)
     if len(result.runs) > 1:
-        add_legend(figure, styles, label="mean over latents; thin lines are latents", linestyle="-", linewidth=1.5)
+        label = "mean over latents; thin lines are latents"
+        add_legend(figure, styles, label=label, as_words=False, linestyle="-", linewidth=1.5)
     else:
         panel.set_xlabel("decoder; thin lines are latents, the thick one their mean", fontsize=TEXT)
     return figure

@@ -87,4 +87,8 @@ def draw_interventions(result: Interventions) -> Figure:
         map_axes.axhline(row - 0.5, color="white", linewidth=1.5)
     add_colour_bar(figure, image, map_axes, "I(z; f) / H(f)")
     figure.suptitle(moved.title, fontsize=TEXT, wrap=True)
+    figure.draw_without_rendering()  # lays out the texts, whose size decides how much is left for the images
+    box = left.get_position()
+    width, height = box.width * figure.get_figwidth(), box.height * figure.get_figheight()
+    figure.set_figheight(figure.get_figheight() + width * tall - height)  # pixels are square
     return figure

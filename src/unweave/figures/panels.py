@@ -91,7 +91,13 @@ def style_methods(methods: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def add_legend(
-    figure: Figure, styles: dict[str, dict[str, Any]], *, label: str = "", as_words: bool = True, **look: Any
+    figure: Figure,
+    styles: dict[str, dict[str, Any]],
+    *,
+    label: str = "",
+    as_words: bool = True,
+    handlelength: float = 2.0,
+    **look: Any,
 ) -> None:
     """Add one legend below the panels, with an entry per method, and above it the ``label`` of all x axes.
 
@@ -107,7 +113,15 @@ def add_legend(
     ]
     columns = min(len(handles), max(1, int(figure.get_size_inches()[0] / 1.3)))
     place: Any = "outside lower center"
-    legend = figure.legend(handles=handles, loc=place, ncols=columns, fontsize=TEXT, frameon=False, title=label or None)
+    legend = figure.legend(
+        handles=handles,
+        loc=place,
+        ncols=columns,
+        fontsize=TEXT,
+        frameon=False,
+        title=label or None,
+        handlelength=handlelength,
+    )
     legend.get_title().set_fontsize(TEXT)
 
 

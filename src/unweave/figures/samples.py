@@ -72,4 +72,9 @@ def _source(runs: Sequence[Run]) -> str:
     if len(kinds) == 1:
         (kind,) = kinds
         return f"{kind[0].upper()}{kind[1:]}."
-    return "; ".join(f"{' and '.join(names)}: {kind}" for kind, names in kinds.items()) + "."
+    return "; ".join(f"{_listed(names)}: {kind}" for kind, names in kinds.items()) + "."
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

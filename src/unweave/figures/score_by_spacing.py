@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
 
 from unweave.errors import InputError
-from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods
+from unweave.figures.panels import add_legend, add_titles, panel_grid, style_methods
 from unweave.figures.run_tables import check_scored, method_column
 from unweave.figures.spelling import words
 from unweave.study.analyses.runs import check_columns, read_runs
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScoresByValue:
-    """One row per run: ``method``, ``value`` of the setting, ``metric`` and ``score``."""
+    """One row per run and score: ``data``, ``method``, ``value`` of the setting, ``metric`` and ``score``."""
 
     setting: str
     frame: pandas.DataFrame
@@ -43,24 +44,27 @@ def make_score_by_spacing(
     except (TypeError, ValueError):
         raise InputError(f"score_by_spacing: the column {setting!r} must contain numbers.") from None
     runs["method"] = runs[by].astype(str)
-    long = runs.melt(id_vars=["method", "value"], value_vars=chosen, var_name="metric", value_name="score")
+    long = runs.melt(id_vars=["data", "method", "value"], value_vars=chosen, var_name="metric", value_name="score")
     return ScoresByValue(setting, long.dropna().reset_index(drop=True))
 
 
 def draw_score_by_spacing(result: ScoresByValue) -> Figure:
-    """Draw one panel per score: every run as a point, means over seeds as lines; return the matplotlib figure."""
+    """Draw one row of panels per data set and one column per score, and return the matplotlib figure.
+
+    Every run is a point; lines are means over seeds.
+    """
     frame = result.frame
-    metrics = frame["metric"].unique()
+    data, metrics = frame["data"].unique(), frame["metric"].unique()
     styles = style_methods(frame["method"])
-    figure, axes = panel_grid(1, len(metrics), size=(2.4, 2.0))
-    for panel, metric in zip(axes[0], metrics, strict=True):
-        part = frame[frame["metric"] == metric]
+    figure, axes = panel_grid(len(data), len(metrics), size=(2.4, 2.0))
+    for panel, (place, metric) in zip(axes.flat, product(data, metrics), strict=True):
+        part = frame[(frame["data"] == place) & (frame["metric"] == metric)]
         for method, style in styles.items():
             own = part[part["method"] == method]
             means = own.groupby("value")["score"].mean()
             panel.plot(own["value"], own["score"], linestyle="none", markersize=3, mew=0, alpha=0.45, **style)
             panel.plot(means.index, means, linewidth=1.4, markersize=5, **style)
         panel.set_xticks(sorted(part["value"].unique()))
-        panel.set_title(words(metric, 20), fontsize=TEXT)
+    add_titles(axes, data if len(data) > 1 else [""], metrics)
     add_legend(figure, styles, label=words(result.setting), linestyle="-", linewidth=1.4)
     return figure

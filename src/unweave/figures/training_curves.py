@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ACROSS = 4  # panels
+DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (8, 2)))  # told apart in grey print
 FAR = 50.0  # largest over smallest value from which an axis is logarithmic
 
 
@@ -65,7 +66,10 @@ def draw_training_curves(result: Curves) -> Figure:
     rows = -(-len(result.terms) // columns)
     figure, axes = panel_grid(rows, columns, size=(2.3, 1.7), sharex=True)
     names = list(dict.fromkeys(name for lines in result.terms.values() for name in lines))
-    styles = {name: {"color": style["color"]} for name, style in style_methods(names).items()}
+    styles = {
+        name: {"color": style["color"], "linestyle": DASHES[place % len(DASHES)]}
+        for place, (name, style) in enumerate(style_methods(names).items())
+    }
     for panel, (term, lines) in zip(axes.flat, result.terms.items(), strict=False):
         for name, (steps, values) in lines.items():
             marker = "o" if len(steps) < 3 else None
@@ -81,7 +85,7 @@ def draw_training_curves(result: Curves) -> Figure:
     for panel in list(axes.flat)[: len(result.terms)][-columns:]:  # the lowest of each column, also above a gap
         panel.tick_params(labelbottom=True)
     if len(names) > 1:
-        add_legend(figure, styles, label="step", as_words=False, linestyle="-", linewidth=1.5, marker="")
+        add_legend(figure, styles, label="step", as_words=False, linewidth=1.5, marker="", handlelength=3.2)
     else:
         figure.supxlabel("step", fontsize=TEXT)
     figure.suptitle(result.title, fontsize=TEXT + 1)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 STEPS = 7  # values of each of two continuous latents; quantised ones show every level
 SIDE = 3.4  # inches of one grid
+LETTER = SMALL * 0.65 / 72  # inches that a digit needs
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,10 @@ def draw_two_latents(result: TwoLatents) -> Figure:
         panel.imshow(page, interpolation="nearest")
         rows, columns = grid.images.shape[:2]
         height, width = page.shape[0] / rows, page.shape[1] / columns
-        panel.set_xticks([(c + 0.5) * width for c in range(columns)], _texts(grid.across_values), fontsize=SMALL)
+        texts = _texts(grid.across_values)
+        panel.set_xticks([(c + 0.5) * width for c in range(columns)], texts, fontsize=SMALL)
+        if max(map(len, texts)) * LETTER > side / columns:  # they would run into each other
+            panel.tick_params(axis="x", rotation=90)
         panel.set_yticks([(r + 0.5) * height for r in range(rows)], _texts(grid.down_values), fontsize=SMALL)
         panel.tick_params(length=0)
         panel.spines[:].set_visible(False)
