@@ -46,6 +46,17 @@ def test_the_example_of_the_documentation_plans_without_opening_data() -> None:
         (("seeds = 2", "seeds = 2\nzip = {lr = [1e-3, -1.0]}"), "line 25: grid 2: .*lr must be greater than 0"),
         (("seeds = 2", 'seeds = 2\n"data.dark" = 3'), "line 25: grid 2: unknown option of .* 'dark'"),
         (("samples = 60", "samples = 60\nsettings = {mig = {bin = 3}}"), "line 7: unknown setting of mig 'bin'"),
+        (("[fixed]", "[score.settings]\nmgi = {bins = 3}\n[fixed]"), "line 10: unknown metric 'mgi'"),
+        (("[fixed]", "[score.settings.mig]\nbin = 3\n[fixed]"), "line 9: unknown setting of mig 'bin'"),
+        (("seeds = 2", 'seeds = 2\ngrouping = "exchange"\nbatch = 3'), "line 26: .*batch must be even, got 3"),
+        (
+            ("seeds = 2", 'seeds = 2\ngrouping = "exchange"\nchanged = 3'),
+            "line 26: .*changed=3 must be between 0 and 2",
+        ),
+        (
+            ("seeds = 2", 'seeds = 2\n[select]\nby = "mig"\nseeds = [1]'),
+            "line 27: .*seeds must be fresh, but the first stage has 1",
+        ),
         (
             ("[fixed]", '[select]\nby = "dci"\nseeds = [5]\n[fixed]'),
             "line 10: .* needs the metric dci, but metrics are mig",

@@ -101,8 +101,10 @@ def _check_metrics(spec: Spec, text: str) -> None:
     try:
         check_settings(spec.score.settings, spec.metrics or "all")
     except InputError as error:
-        metric = next((name for name in spec.score.settings if name in str(error).split("'")[0].split()), "settings")
-        raise with_line(text, metric if line_of(text, metric) else "settings", 0, error) from None
+        words = str(error).replace("'", " ").split(":")[0].split()
+        metric = next((name for name in spec.score.settings if name in words), "settings")
+        keys = (metric, f"score.settings.{metric}", "settings", "score.settings")
+        raise with_line(text, next((key for key in keys if line_of(text, key)), "score"), 0, error) from None
 
 
 def _check_selection(spec: Spec, rule: Selection, known: set[str], text: str) -> None:
@@ -111,21 +113,21 @@ def _check_selection(spec: Spec, rule: Selection, known: set[str], text: str) ->
     if metric not in spec.metrics and not any(":" in name for name in spec.metrics):  # whose scores have other names
         measured = ", ".join(spec.metrics) or "none"
         wrong = InputError(f"[select] by = {rule.by!r} needs the metric {metric}, but metrics are {measured}.")
-        raise with_line(text, "by", 0, wrong)
+        raise with_line(text, "by", "select", wrong)
     scores = METRICS[metric].scores if metric in METRICS else ()
     columns = [metric] if len(scores) == 1 else [f"{metric}.{score}" for score in scores]
     if columns and rule.by not in columns:
-        raise with_line(text, "by", 0, unknown("score in [select] by", rule.by, columns))
+        raise with_line(text, "by", "select", unknown("score in [select] by", rule.by, columns))
     for key in rule.per:
         if key not in known:
-            raise with_line(text, "per", 0, unknown("setting in [select] per", key, known))
+            raise with_line(text, "per", "select", unknown("setting in [select] per", key, known))
     first = {point.get("seed", 0) for point in spec.points()}
     seeds = list(rule.seeds)
     if not seeds or len(set(seeds)) < len(seeds) or not all(0 <= seed < MOST_SEEDS for seed in seeds):
-        raise with_line(text, "seeds", 0, InputError(f"[select] seeds must be different seeds, got {seeds}."))
+        raise with_line(text, "seeds", "select", InputError(f"[select] seeds must be different seeds, got {seeds}."))
     if again := sorted(first.intersection(seeds)):
         wrong = InputError(f"[select] seeds must be fresh, but the first stage has {', '.join(map(str, again))}.")
-        raise with_line(text, "seeds", 0, wrong)
+        raise with_line(text, "seeds", "select", wrong)
 
 
 def _blamed(settings: Mapping[str, Any], message: str) -> str:
@@ -133,11 +135,15 @@ def _blamed(settings: Mapping[str, Any], message: str) -> str:
     message = re.sub(r"^(the \w+|a weighted term): ", "", message)  # of what a setting is part
     words = {word.rstrip(".") for word in re.findall(r"[\w.-]+", message)}
 
+    of_latent = " latent: " in message  # whose size is not that of the data
+
     def inside(key: str) -> list[str]:
         value = settings[key]
-        return [key, key.removeprefix("data."), *(map(str, value) if isinstance(value, Mapping) else [])]
+        option = [] if of_latent else [key.removeprefix("data.")]
+        return [key, *option, *(map(str, value) if isinstance(value, Mapping) else [])]
 
     tests: tuple[Callable[[str], bool], ...] = (
+        lambda key: key == "latents" and " latent: size" in message,
         lambda key: any(f"'{name}'" in message for name in inside(key)),
         lambda key: repr(settings[key]) in message and isinstance(settings[key], str),
         lambda key: any(name in words for name in inside(key)),
