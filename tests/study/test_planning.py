@@ -85,6 +85,30 @@ def test_mistakes_are_sentences_with_the_line(change: tuple[str, str], message: 
         plan(parse_spec(text), text)
 
 
+def test_the_size_of_the_latent_is_not_that_of_the_images() -> None:
+    text = ISSUE.replace("lr = 1e-3", "latents = 0")
+    with pytest.raises(
+        InputError, match="line 7: grid 1: the gaussian latent: size must be greater than or equal to 1"
+    ):
+        plan(parse_spec(text), text)
+
+
+def test_the_only_weight_that_varies_in_a_grid_is_its_strength() -> None:
+    runs = plan(parse_spec(ISSUE))
+    assert {(run.settings["recipe"], run.settings.get("strength")) for run in runs} == {
+        ("beta_vae", 1),
+        ("beta_vae", 4),
+        ("beta_vae", 16),
+        ("qlae", None),
+        ("ae", None),
+    }
+    assert varying(runs) == ["recipe", "data", "beta", "seed", "net"]
+    two = ISSUE.replace("beta = [1, 4, 16]", "beta = [1, 4]\nlr = [1e-3, 1e-4]\nlatents = [5, 9]")
+    assert {run.settings.get("strength") for run in plan(parse_spec(two))} == {1, 4, None}
+    weights = ISSUE.replace("beta = [1, 4, 16]", '"kl.weight" = [1, 4]\n"reconstruction.weight" = [1, 2]')
+    assert {run.settings.get("strength") for run in plan(parse_spec(weights))} == {None}
+
+
 def test_a_study_may_measure_nothing() -> None:
     text = SPEC.replace('metrics = ["mig"]\n', "")
     assert len(plan(parse_spec(text), text)) == 6

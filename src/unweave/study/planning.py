@@ -13,9 +13,12 @@ from unweave.errors import InputError, Unavailable, unknown
 from unweave.metrics import METRICS
 from unweave.metrics.choosing import check_settings, find_metrics
 from unweave.nets.pair import SIZES, cells
+from unweave.recipes.composing import parameters_of
 from unweave.study.spec import STRENGTH, Selection, Spec, line_of, with_line
 from unweave.training import Configuration, Execution, configure
 from unweave.training.configuration import MOST_SEEDS
+
+NO_STRENGTH = ("latents", "levels")  # parameters of recipes that do not regularise
 
 
 class Planned:
@@ -54,6 +57,7 @@ def plan(spec: Spec, text: str = "") -> list[Planned]:
     seen: dict[tuple[str, object], int] = {}  # the grid of each point
     identities: dict[str, DataIdentity] = {}
     for number in range(1, len(spec.grid) + 1):
+        first = len(runs)
         similar: dict[Hashable, tuple[str, Configuration]] = {}  # one configuration for all seeds of a point
         for key, settings in spec.grouped_points_of(number):
             seed = settings.get("seed")
@@ -76,9 +80,26 @@ def plan(spec: Spec, text: str = "") -> list[Planned]:
                 raise with_line(text, "grid", number, repeated)
             seen[point] = number
             runs.append(planned)
+        _name_strength(runs[first:])
     if spec.select is not None:
         _check_selection(spec, spec.select, {key for run in runs for key in run.settings}, text)
     return runs
+
+
+def _name_strength(runs: list[Planned]) -> None:
+    """Add the strength to the runs of a grid that names none, if a single weight or parameter of the recipe varies."""
+    if STRENGTH in runs[0].settings:
+        return
+    varied = [key for key in varying(runs) if all(type(run.settings.get(key)) in (int, float) for run in runs)]
+    recipe = runs[0].settings["recipe"]
+    regularising = [
+        key
+        for key in varied
+        if key.endswith(".weight") or (key != "seed" and key in parameters_of(recipe) and key not in NO_STRENGTH)
+    ]
+    if len(regularising) == 1:
+        for run in runs:
+            run.settings[STRENGTH] = run.settings[regularising[0]]
 
 
 def _one(value: object) -> object:
@@ -177,8 +198,8 @@ def configured(settings: Mapping[str, Any], identities: dict[str, DataIdentity] 
 
 
 def varying(runs: list[Planned]) -> list[str]:
-    """Return the settings in which runs differ, in the order in which they first occur."""
-    keys = dict.fromkeys(key for run in runs for key in run.settings)
+    """Return the settings in which runs differ, in the order in which they first occur; a strength is one of them."""
+    keys = dict.fromkeys(key for run in runs for key in run.settings if key != STRENGTH)
     return [key for key in keys if any(run.settings.get(key) != runs[0].settings.get(key) for run in runs)]
 
 
