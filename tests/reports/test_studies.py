@@ -42,6 +42,8 @@ def test_a_table_of_other_columns_is_reported_with_reasons(tmp_path: Path) -> No
     page = check_self_contained(path.read_text())
     assert "What could not be answered" in page.text
     assert "lacks the columns" in page.text
+    assert "are finished" not in page.text  # which the table does not say
+    assert page.text.count("he table lacks the columns 'data', 'recipe', 'seed'.") < 3  # analyses share a reason
     with pytest.raises(InputError, match="no rows"):
         write_table_report(pandas.DataFrame(), tmp_path / "page.html")
     with pytest.raises(InputError, match="data frame"):

@@ -127,8 +127,8 @@ def _lead(table: pandas.DataFrame, finished: pandas.DataFrame) -> Html:
         if column in table:
             parts.append(counted(table[column].nunique(), noun))
     told = f"{parts[0]} of {parts[1]} on {parts[2]}" if len(parts) == 3 else ", ".join(parts)
-    rest = "All are finished." if len(finished) == len(table) else f"{len(finished):,} are finished."
-    return tag("p", f"{told}. {rest}")
+    rest = " All are finished." if len(finished) == len(table) else f" {len(finished):,} are finished."
+    return tag("p", f"{told}.{rest if 'state' in table else ''}")
 
 
 def _what_was_run(table: pandas.DataFrame, varies: list[str]) -> Section:
