@@ -35,6 +35,8 @@ def test_missing_columns_are_named_with_the_closest_match() -> None:
         InputError, match=r"lacks the column 'strength'\. A study has a strength if each grid names a setting"
     ):
         check_columns("thing", noise_table("mig").drop(columns="strength"), ["strength"])
+    with pytest.raises(InputError, match=r"lacks the column 'udr'\. unweave study report --udr"):
+        check_columns("thing", table, ["mig", "udr"])
     with pytest.raises(InputError, match="thing: the table has no runs"):
         check_columns("thing", table.iloc[:0], ["mig"])
     with pytest.raises(InputError, match="needs a pandas data frame with one row per run, got list"):

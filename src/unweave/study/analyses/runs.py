@@ -68,6 +68,8 @@ def check_columns(analysis: str, table: pandas.DataFrame, columns: Iterable[str]
         metrics = list(dict.fromkeys(name.partition(".")[0] for name in missing))
         if all(name in METRICS and METRICS[name].needs != "other" for name in metrics):
             hint = f" A study has {'it' if len(missing) == 1 else 'them'} if its metrics list {' and '.join(metrics)}."
+        if missing == ["udr"]:
+            hint = " unweave study report --udr and unweave study table --udr compute it."
         plural = "columns" if len(missing) > 1 else "column"
         raise InputError(f"{analysis}: the table lacks the {plural} {', '.join(map(repr, missing))}.{hint}")
     if not len(table):
