@@ -55,6 +55,7 @@ def _sentence(settings: type[Settings], error: ValidationError) -> InputError:
     if problem["type"] == "missing":
         return InputError(f"{settings.title}: {'.'.join(path)} is missing.")
     reason = problem["msg"].removeprefix("Value error, ").replace("Input should", "must", 1)
+    reason = reason.replace("a valid tuple", "a list")
     return InputError(f"{settings.title}: {'.'.join(path)} {reason}, got {problem['input']!r}.")
 
 

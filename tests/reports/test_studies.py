@@ -42,10 +42,23 @@ def test_a_table_of_other_columns_is_reported_with_reasons(tmp_path: Path) -> No
     page = check_self_contained(path.read_text())
     assert "What could not be answered" in page.text
     assert "lacks the columns" in page.text
+    assert "are finished" not in page.text  # which the table does not say
+    assert page.text.count("he table lacks the columns 'data', 'recipe', 'seed'.") < 3  # analyses share a reason
     with pytest.raises(InputError, match="no rows"):
         write_table_report(pandas.DataFrame(), tmp_path / "page.html")
     with pytest.raises(InputError, match="data frame"):
         write_table_report([1], tmp_path / "page.html")
+
+
+def test_udr_is_computed_if_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = Study('name = "tiny"\n[[grid]]\nrecipe = "ae"\ndata = "xysquares"\nseed = [0, 1]\n', store=tmp_path)
+    agreement = {run.name: place / 2 for place, run in enumerate(study.planned)}
+    scored = study.table().assign(state="finished", mig=[0.25, 0.75])
+    monkeypatch.setattr(study, "table", lambda: scored)
+    monkeypatch.setattr("unweave.study.udr.udr_of", lambda study: agreement)
+    page = check_self_contained(write_study_report(study, tmp_path / "study.html", udr=True).read_text())
+    assert "Selection by UDR" in page.text
+    assert "lacks the column" not in page.text.partition("Selection by UDR")[2].partition("Best run")[0]
 
 
 def test_the_report_of_a_study_that_was_not_run(tmp_path: Path) -> None:

@@ -49,3 +49,9 @@ def test_the_published_study_of_tripod_has_all_methods_that_its_claims_compare()
     assert {run.recipe for run in runs} == set(PUBLISHED)
     ablated = [run for run in runs if run.recipe == "tripod_finer"]
     assert len({run.data.name for run in ablated}) == 4
+
+
+def test_every_method_of_tripod_has_two_latents_per_factor() -> None:
+    factors = {"shapes3d": 6, "mpi3d_real_complex": 7, "falcor3d": 7, "isaac3d": 9}  # Table 2 of Hsu et al. 2024
+    for run in Study(PAPERS / "tripod.toml").planned:
+        assert run.configuration.latent.size == 2 * factors[run.settings["data"]], run.settings

@@ -46,6 +46,17 @@ def test_the_example_of_the_documentation_plans_without_opening_data() -> None:
         (("seeds = 2", "seeds = 2\nzip = {lr = [1e-3, -1.0]}"), "line 25: grid 2: .*lr must be greater than 0"),
         (("seeds = 2", 'seeds = 2\n"data.dark" = 3'), "line 25: grid 2: unknown option of .* 'dark'"),
         (("samples = 60", "samples = 60\nsettings = {mig = {bin = 3}}"), "line 7: unknown setting of mig 'bin'"),
+        (("[fixed]", "[score.settings]\nmgi = {bins = 3}\n[fixed]"), "line 10: unknown metric 'mgi'"),
+        (("[fixed]", "[score.settings.mig]\nbin = 3\n[fixed]"), "line 9: unknown setting of mig 'bin'"),
+        (("seeds = 2", 'seeds = 2\ngrouping = "exchange"\nbatch = 3'), "line 26: .*batch must be even, got 3"),
+        (
+            ("seeds = 2", 'seeds = 2\ngrouping = "exchange"\nchanged = 3'),
+            "line 26: .*changed=3 must be between 0 and 2",
+        ),
+        (
+            ("seeds = 2", 'seeds = 2\n[select]\nby = "mig"\nseeds = [1]'),
+            "line 27: .*seeds must be fresh, but the first stage has 1",
+        ),
         (
             ("[fixed]", '[select]\nby = "dci"\nseeds = [5]\n[fixed]'),
             "line 10: .* needs the metric dci, but metrics are mig",
@@ -72,6 +83,30 @@ def test_mistakes_are_sentences_with_the_line(change: tuple[str, str], message: 
     text = SPEC.replace(*change)
     with pytest.raises(InputError, match=message):
         plan(parse_spec(text), text)
+
+
+def test_the_size_of_the_latent_is_not_that_of_the_images() -> None:
+    text = ISSUE.replace("lr = 1e-3", "latents = 0")
+    with pytest.raises(
+        InputError, match="line 7: grid 1: the gaussian latent: size must be greater than or equal to 1"
+    ):
+        plan(parse_spec(text), text)
+
+
+def test_the_only_weight_that_varies_in_a_grid_is_its_strength() -> None:
+    runs = plan(parse_spec(ISSUE))
+    assert {(run.settings["recipe"], run.settings.get("strength")) for run in runs} == {
+        ("beta_vae", 1),
+        ("beta_vae", 4),
+        ("beta_vae", 16),
+        ("qlae", None),
+        ("ae", None),
+    }
+    assert varying(runs) == ["recipe", "data", "beta", "seed", "net"]
+    two = ISSUE.replace("beta = [1, 4, 16]", "beta = [1, 4]\nlr = [1e-3, 1e-4]\nlatents = [5, 9]")
+    assert {run.settings.get("strength") for run in plan(parse_spec(two))} == {1, 4, None}
+    weights = ISSUE.replace("beta = [1, 4, 16]", '"kl.weight" = [1, 4]\n"reconstruction.weight" = [1, 2]')
+    assert {run.settings.get("strength") for run in plan(parse_spec(weights))} == {None}
 
 
 def test_a_study_may_measure_nothing() -> None:

@@ -86,6 +86,12 @@ def test_values_that_go_together_are_zipped() -> None:
         (("samples = 60", "samples = 1"), "samples must be greater than or equal to 2"),
         (("samples = 60", "sample = 60"), "unknown setting of .* 'sample': did you mean 'samples'"),
         (("beta = [1, 4]", "beta = [1, 4"), "this is not TOML"),
+        (("samples = 60", 'samples = "60"'), r"line 6: \[score\]: samples must be a valid integer, got '60'"),
+        (("steps = 3", 'steps = "3"'), r"line 10: \[fixed\]: steps must not be a text, got '3'"),
+        (("beta = [1, 4]", 'beta = [1, "4"]'), "line 18: grid 1: beta must not be a text, got '4'"),
+        (("steps = 3", "steps = 3\ndata.dark = 3"), r'line 11: \[fixed\]: write "data.dark" in quotes'),
+        (("seeds = 2", "[grid.zip]\na = [1, 2]\nb = [1]"), "line 24: grid 2: zip needs lists of one length"),
+        (("seeds = 2", 'seeds = 2\n[select]\nby = "mig"\nseeds = 3'), "line 27: .*seeds must be a list, got 3"),
     ],
 )
 def test_mistakes_are_sentences_with_the_line(change: tuple[str, str], message: str) -> None:

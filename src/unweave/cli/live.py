@@ -79,7 +79,7 @@ class Board:
 
         self._study = study
         self._planned: dict[str, Planned] = {}
-        self._columns = [key for key in varying(study.planned) if key != "strength"][:COLUMNS]
+        self._columns = varying(study.planned)[:COLUMNS]
         self._began = time.monotonic()
         self._before = self._finished = self._failed = 0  # runs: done earlier, and ended since
         self._left: Collection[str] = ()  # runs that are not done, those under way included

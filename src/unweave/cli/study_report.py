@@ -26,6 +26,7 @@ Metrics = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Option(help="The HTML file to write.")]
+Udr = Annotated[bool, typer.Option("--udr", help="Compute UDR, which opens every finished run of SPEC.")]
 
 
 def report_study(
@@ -34,6 +35,7 @@ def report_study(
     metrics: Metrics = None,
     out: Out = Path("study.html"),
     store: Store = None,
+    udr: Udr = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -45,6 +47,8 @@ def report_study(
     """
     if (spec is None) == (table is None):
         raise InputError("give either SPEC or --table FILE.")
+    if udr and table is not None:
+        raise InputError("--udr needs the runs of SPEC: a table has UDR only in a column udr of its own.")
     check_page(out)
     from unweave.progress import progress
     from unweave.reports.questions import QUESTIONS
@@ -64,7 +68,8 @@ def report_study(
             from unweave.study import Study
 
             command = run_command(spec, store)
-            write_study_report(Study(spec, store=store), out, command=command, metrics=metrics, watch=watch)
+            study = Study(spec, store=store)
+            write_study_report(study, out, command=command, metrics=metrics, watch=watch, udr=udr)
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)
 
 

@@ -40,7 +40,7 @@ def answer(
             result = analysis(table, metrics=metrics) if takes else analysis(table)
             figure = show_figure(DRAWN[name](result), f"{question.title}. {question.reading}", caption=question.reading)
         except InputError as error:
-            refused[question.title] = str(error)
+            refused[question.title] = str(error).removeprefix(f"{name}: ").removeprefix(f"{name} ")
             continue
         listed = Html("") if question.points else frame_table(result, name=words, most=MOST_ROWS, headings=2)
         sections.append(Section(question.title, joined([figure, listed]), question.asks))
@@ -49,6 +49,9 @@ def answer(
 
 def unanswered(refused: dict[str, str]) -> Section:
     """Return the section about analyses that do not apply."""
-    entries = [tag("li", tag("strong", title), ". ", reason) for title, reason in refused.items()]
+    titles: dict[str, list[str]] = {}
+    for title, reason in refused.items():
+        titles.setdefault(reason[:1].upper() + reason[1:], []).append(title)
+    entries = [tag("li", tag("strong", "; ".join(of)), ". ", reason) for reason, of in titles.items()]
     about = "These analyses need something that the runs of this study do not have."
     return Section("What could not be answered", tag("ul", joined(entries)), about, "Not answered")

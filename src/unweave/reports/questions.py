@@ -43,8 +43,9 @@ QUESTIONS: dict[str, Question] = {
     ),
     "score_ranges": Question(
         "Score ranges",
-        "How much do the scores of a method vary over its hyperparameters and seeds, and how much do methods overlap?",
-        "Boxes are quartiles with the median; whiskers reach the lowest and the highest score.",
+        "How much do the scores of a method vary over its hyperparameters, and how much do methods overlap?",
+        "Each strength counts once, with the median over its seeds. Boxes are quartiles with the median; whiskers "
+        "reach the lowest and the highest score.",
     ),
     "variance_explained": Question(
         "Variance explained",

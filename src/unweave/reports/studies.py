@@ -33,17 +33,24 @@ def write_study_report(
     command: str = "",
     metrics: Sequence[str] | None = None,
     watch: Watch | None = None,
+    udr: bool = False,
 ) -> Path:
     """Write the report of a study as one HTML file and return its path.
 
     ``command`` is the command that repeats the study, ``metrics`` are the scores to compare methods by, by default the
     disentanglement metrics of the catalogue, and ``watch`` is called with the name of each part before it is computed.
+    With ``udr``, finished runs are opened to compute how closely each agrees with its other seeds.
     """
     from unweave.study.planning import varying
 
     planned = study.all_planned()
+    table = study.table()
+    if udr:
+        from unweave.study.udr import udr_of
+
+        table["udr"] = table["run"].map(udr_of(study))
     page = study_page(
-        study.table(),
+        table,
         title=study.spec.name,
         varies=varying(planned),
         text=study.text,
@@ -127,8 +134,8 @@ def _lead(table: pandas.DataFrame, finished: pandas.DataFrame) -> Html:
         if column in table:
             parts.append(counted(table[column].nunique(), noun))
     told = f"{parts[0]} of {parts[1]} on {parts[2]}" if len(parts) == 3 else ", ".join(parts)
-    rest = "All are finished." if len(finished) == len(table) else f"{len(finished):,} are finished."
-    return tag("p", f"{told}. {rest}")
+    rest = " All are finished." if len(finished) == len(table) else f" {len(finished):,} are finished."
+    return tag("p", f"{told}.{rest if 'state' in table else ''}")
 
 
 def _what_was_run(table: pandas.DataFrame, varies: list[str]) -> Section:

@@ -13,9 +13,12 @@ from unweave.errors import InputError, Unavailable, unknown
 from unweave.metrics import METRICS
 from unweave.metrics.choosing import check_settings, find_metrics
 from unweave.nets.pair import SIZES, cells
+from unweave.recipes.composing import parameters_of
 from unweave.study.spec import STRENGTH, Selection, Spec, line_of, with_line
 from unweave.training import Configuration, Execution, configure
 from unweave.training.configuration import MOST_SEEDS
+
+NO_STRENGTH = ("latents", "levels")  # parameters of recipes that do not regularise
 
 
 class Planned:
@@ -54,6 +57,7 @@ def plan(spec: Spec, text: str = "") -> list[Planned]:
     seen: dict[tuple[str, object], int] = {}  # the grid of each point
     identities: dict[str, DataIdentity] = {}
     for number in range(1, len(spec.grid) + 1):
+        first = len(runs)
         similar: dict[Hashable, tuple[str, Configuration]] = {}  # one configuration for all seeds of a point
         for key, settings in spec.grouped_points_of(number):
             seed = settings.get("seed")
@@ -76,9 +80,26 @@ def plan(spec: Spec, text: str = "") -> list[Planned]:
                 raise with_line(text, "grid", number, repeated)
             seen[point] = number
             runs.append(planned)
+        _name_strength(runs[first:])
     if spec.select is not None:
         _check_selection(spec, spec.select, {key for run in runs for key in run.settings}, text)
     return runs
+
+
+def _name_strength(runs: list[Planned]) -> None:
+    """Add the strength to the runs of a grid that names none, if a single weight or parameter of the recipe varies."""
+    if STRENGTH in runs[0].settings:
+        return
+    varied = [key for key in varying(runs) if all(type(run.settings.get(key)) in (int, float) for run in runs)]
+    recipe = runs[0].settings["recipe"]
+    regularising = [
+        key
+        for key in varied
+        if key.endswith(".weight") or (key != "seed" and key in parameters_of(recipe) and key not in NO_STRENGTH)
+    ]
+    if len(regularising) == 1:
+        for run in runs:
+            run.settings[STRENGTH] = run.settings[regularising[0]]
 
 
 def _one(value: object) -> object:
@@ -101,8 +122,10 @@ def _check_metrics(spec: Spec, text: str) -> None:
     try:
         check_settings(spec.score.settings, spec.metrics or "all")
     except InputError as error:
-        metric = next((name for name in spec.score.settings if name in str(error).split("'")[0].split()), "settings")
-        raise with_line(text, metric if line_of(text, metric) else "settings", 0, error) from None
+        words = str(error).replace("'", " ").split(":")[0].split()
+        metric = next((name for name in spec.score.settings if name in words), "settings")
+        keys = (metric, f"score.settings.{metric}", "settings", "score.settings")
+        raise with_line(text, next((key for key in keys if line_of(text, key)), "score"), 0, error) from None
 
 
 def _check_selection(spec: Spec, rule: Selection, known: set[str], text: str) -> None:
@@ -111,21 +134,21 @@ def _check_selection(spec: Spec, rule: Selection, known: set[str], text: str) ->
     if metric not in spec.metrics and not any(":" in name for name in spec.metrics):  # whose scores have other names
         measured = ", ".join(spec.metrics) or "none"
         wrong = InputError(f"[select] by = {rule.by!r} needs the metric {metric}, but metrics are {measured}.")
-        raise with_line(text, "by", 0, wrong)
+        raise with_line(text, "by", "select", wrong)
     scores = METRICS[metric].scores if metric in METRICS else ()
     columns = [metric] if len(scores) == 1 else [f"{metric}.{score}" for score in scores]
     if columns and rule.by not in columns:
-        raise with_line(text, "by", 0, unknown("score in [select] by", rule.by, columns))
+        raise with_line(text, "by", "select", unknown("score in [select] by", rule.by, columns))
     for key in rule.per:
         if key not in known:
-            raise with_line(text, "per", 0, unknown("setting in [select] per", key, known))
+            raise with_line(text, "per", "select", unknown("setting in [select] per", key, known))
     first = {point.get("seed", 0) for point in spec.points()}
     seeds = list(rule.seeds)
     if not seeds or len(set(seeds)) < len(seeds) or not all(0 <= seed < MOST_SEEDS for seed in seeds):
-        raise with_line(text, "seeds", 0, InputError(f"[select] seeds must be different seeds, got {seeds}."))
+        raise with_line(text, "seeds", "select", InputError(f"[select] seeds must be different seeds, got {seeds}."))
     if again := sorted(first.intersection(seeds)):
         wrong = InputError(f"[select] seeds must be fresh, but the first stage has {', '.join(map(str, again))}.")
-        raise with_line(text, "seeds", 0, wrong)
+        raise with_line(text, "seeds", "select", wrong)
 
 
 def _blamed(settings: Mapping[str, Any], message: str) -> str:
@@ -133,11 +156,15 @@ def _blamed(settings: Mapping[str, Any], message: str) -> str:
     message = re.sub(r"^(the \w+|a weighted term): ", "", message)  # of what a setting is part
     words = {word.rstrip(".") for word in re.findall(r"[\w.-]+", message)}
 
+    of_latent = " latent: " in message  # whose size is not that of the data
+
     def inside(key: str) -> list[str]:
         value = settings[key]
-        return [key, key.removeprefix("data."), *(map(str, value) if isinstance(value, Mapping) else [])]
+        option = [] if of_latent else [key.removeprefix("data.")]
+        return [key, *option, *(map(str, value) if isinstance(value, Mapping) else [])]
 
     tests: tuple[Callable[[str], bool], ...] = (
+        lambda key: key == "latents" and " latent: size" in message,
         lambda key: any(f"'{name}'" in message for name in inside(key)),
         lambda key: repr(settings[key]) in message and isinstance(settings[key], str),
         lambda key: any(name in words for name in inside(key)),
@@ -171,8 +198,8 @@ def configured(settings: Mapping[str, Any], identities: dict[str, DataIdentity] 
 
 
 def varying(runs: list[Planned]) -> list[str]:
-    """Return the settings in which runs differ, in the order in which they first occur."""
-    keys = dict.fromkeys(key for run in runs for key in run.settings)
+    """Return the settings in which runs differ, in the order in which they first occur; a strength is one of them."""
+    keys = dict.fromkeys(key for run in runs for key in run.settings if key != STRENGTH)
     return [key for key in keys if any(run.settings.get(key) != runs[0].settings.get(key) for run in runs)]
 
 

@@ -18,15 +18,16 @@ NAME = re.compile(r"[\w.-]+")
 AXES = ("recipe", "data")  # what every run has; everything else is a setting
 MOST = 100_000  # seeds of a grid
 STRENGTH = "strength"  # of a grid: the setting that regularises, which analyses compare methods by
+NUMBER = re.compile(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)(e[+-]?\d+)?|true|false", re.IGNORECASE)
 
 
 class Scoring(Settings):
     """How every run is scored."""
 
     title: ClassVar[str] = "[score]"
-    samples: int = Field(default=10_000, ge=2)
-    test_samples: int = Field(default=5_000, ge=1)
-    seed: int = Field(default=0, ge=0)
+    samples: int = Field(default=10_000, ge=2, strict=True)
+    test_samples: int = Field(default=5_000, ge=1, strict=True)
+    seed: int = Field(default=0, ge=0, strict=True)
     settings: dict[str, dict[str, Any]] = Field(default_factory=dict)  # of metrics, by their names
 
 
@@ -112,7 +113,8 @@ def parse_spec(text: str) -> Spec:
     try:
         spec = Spec(**fields)
     except InputError as error:
-        raise _at(text, _named_key(str(error), text), error) from None
+        part = re.search(r"\[(score|select)\]", str(error))
+        raise with_line(text, _named_key(str(error), text), part[1] if part else 0, error) from None
     _check_axes(spec, text)
     return spec
 
@@ -138,27 +140,35 @@ def _repeated(values: Sequence[Any]) -> str | None:
     return None
 
 
-def line_of(text: str, key: str, section: int = 0) -> int | None:
-    """Return the line of a key: its first one in the text, or in the nth [[grid]] if a section is given."""
-    current = 0
+def line_of(text: str, key: str, section: int | str = 0) -> int | None:
+    """Return the first line of a key: in the text, in the nth [[grid]], or in the table with a name."""
+    current, table = 0, ""
     for number, line in enumerate(text.splitlines(), 1):
         current += line.strip().startswith("[[grid]]")
-        if re.match(rf"""\s*(\[+\s*)?["']?{re.escape(key)}["']?\s*(=|\])""", line) and section in (0, current):
+        if header := re.match(r"\s*\[+\s*([\w.]+)\s*\]", line):
+            table = header[1]
+        here = table if isinstance(section, str) else current if table.partition(".")[0] == "grid" else None
+        if re.match(rf"""\s*(\[+\s*)?["']?{re.escape(key)}["']?\s*(=|\])""", line) and section in (0, here):
             return number
     return None
 
 
-def with_line(text: str, key: str, section: int, error: InputError) -> InputError:
+def with_line(text: str, key: str, section: int | str, error: InputError) -> InputError:
     """Return an error with the line of the key that it is about: in the grid, in one of its zips, or elsewhere."""
+    if not key:
+        return error
     zipped = line_of(text, "zip", section)
     if zipped and key not in text.splitlines()[zipped - 1]:
         zipped = None
+    zipped = zipped or (line_of(text, "grid.zip", section) if key == "zip" else None)
     line = line_of(text, key, section) or zipped or line_of(text, key) or line_of(text, "grid", section)
     return InputError(f"line {line}: {error}") if line else error
 
 
 def _check_axes(spec: Spec, text: str) -> None:
+    _check_values(spec.fixed, "[fixed]", text, "fixed")
     for number, grid in enumerate(spec.grid, 1):
+        _check_values(grid, f"grid {number}", text, number)
 
         def wrong(key: str, message: str, number: int = number) -> InputError:
             return with_line(text, key, number, InputError(f"grid {number}{message}"))
@@ -186,6 +196,27 @@ def _check_axes(spec: Spec, text: str) -> None:
                 raise wrong(key, f": {key} has no values.")
             if key != "zip" and isinstance(value, list) and (repeated := _repeated(value)):
                 raise wrong(key, f": {key} lists {repeated} twice: list it once.")
+
+
+def _check_values(settings: Mapping[str, Any], title: str, text: str, section: int | str) -> None:
+    """Refuse numbers in quotes, and dotted names without quotes, which TOML reads as a table."""
+    zips = settings.get("zip", [])
+    zipped = [
+        pair for each in (zips if isinstance(zips, list) else [zips]) if isinstance(each, dict) for pair in each.items()
+    ]
+    for key, value in (*settings.items(), *zipped):
+        if isinstance(value, dict) and key not in ("zip", "terms") and not {"name", "kind"} & value.keys():
+            dotted = f"{key}.{next(iter(value), '')}"
+            wrong = InputError(
+                f'{title}: write "{dotted}" in quotes, because {dotted} without them is a table in TOML.'
+            )
+            raise with_line(text, dotted, section, wrong)
+        if key in (*AXES, STRENGTH) or key.startswith("data."):
+            continue
+        for single in value if isinstance(value, list) else [value]:
+            if isinstance(single, str) and NUMBER.fullmatch(single):
+                wrong = InputError(f"{title}: {key} must not be a text, got {single!r}: write it without quotes.")
+                raise with_line(text, key, section, wrong)
 
 
 def _product(grid: Mapping[str, Any], title: str) -> Iterator[tuple[Hashable, dict[str, Any]]]:

@@ -150,11 +150,20 @@ def row_of(record: Record, folder: Path, settings: dict[str, Any], asked: Asked)
         record.step,
         record.seconds,
         record.psnr,
-        "scoring failed" if failed else record.error,
+        _why_not_scored(folder) if failed else record.error,
         scores,
         missing,
         folder,
     )
+
+
+def _why_not_scored(folder: Path) -> str:
+    """Return the last line of the traceback of a run that could not be scored."""
+    try:
+        lines = (folder / SCORING_ERROR).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    except OSError:
+        lines = []
+    return f"scoring failed: {lines[-1].rpartition('Error: ')[2]}" if lines else "scoring failed"
 
 
 def flat_configuration(fields: dict[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -146,8 +146,10 @@ def configure(
     configuration = Configuration(**parts, data=identity, sources=made.sources, **own)
     configuration._recipe_text = made.text
     configuration.check_run()
-    if configuration.grouping is not None and isinstance(data, FactorData):
-        _check_pairs(configuration, data)
+    if configuration.grouping is not None:
+        _check_batch_of_pairs(configuration, _factors(data))
+        if isinstance(data, FactorData):
+            _check_pairs(configuration, data)
     check_execution(execution)
     return configuration, execution
 
@@ -266,14 +268,22 @@ def _sources(recipe: Recipe) -> dict[str, str]:
     return {name: source_hash(name) for name in sorted(names) if ":" in name}
 
 
+def _check_batch_of_pairs(configuration: Configuration, factors: int | None) -> None:
+    """Check what can be known of pairs without opening the data."""
+    if configuration.batch % 2:
+        raise InputError(f"{configuration.recipe} learns from pairs: batch must be even, got {configuration.batch}.")
+    changed = configuration.changed
+    most = max(changed) if isinstance(changed, tuple) else changed
+    if factors is not None and most is not None and most > factors:
+        raise InputError(f"changed={changed} must be between 0 and {factors}, the number of factors that can change.")
+
+
 def _check_pairs(configuration: Configuration, data: FactorData) -> None:
     if not (data.has_factors and data.can_intervene):
         raise InputError(
             f"{configuration.recipe} learns from pairs and needs an image of every combination of factors, "
             f"which {data.name} does not have."
         )
-    if configuration.batch % 2:
-        raise InputError(f"{configuration.recipe} learns from pairs: batch must be even, got {configuration.batch}.")
     pairs = data.space.pairs(
         1, changed_of(configuration, data), torch.Generator().manual_seed(0)
     )  # raises if impossible

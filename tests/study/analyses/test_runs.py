@@ -6,6 +6,7 @@ import pytest
 
 from tests.study.analyses.tables import noise_table
 from unweave.errors import InputError
+from unweave.study.analyses import applicable
 from unweave.study.analyses.runs import (
     check_columns,
     choose_scores,
@@ -30,12 +31,30 @@ def test_missing_columns_are_named_with_the_closest_match() -> None:
     table = noise_table("mig").rename(columns={"strength": "strengths"})
     with pytest.raises(InputError, match=r"thing: the table lacks the columns 'strength', 'sap'. Did you mean 'streng"):
         check_columns("thing", table, ["strength", "sap"])
-    with pytest.raises(InputError, match=r"lacks the column 'strength'\. A study has it if each grid names a setting"):
+    with pytest.raises(
+        InputError, match=r"lacks the column 'strength'\. A study has a strength if each grid names a setting"
+    ):
         check_columns("thing", noise_table("mig").drop(columns="strength"), ["strength"])
+    with pytest.raises(InputError, match=r"lacks the column 'udr'\. unweave study report --udr"):
+        check_columns("thing", table, ["mig", "udr"])
     with pytest.raises(InputError, match="thing: the table has no runs"):
         check_columns("thing", table.iloc[:0], ["mig"])
     with pytest.raises(InputError, match="needs a pandas data frame with one row per run, got list"):
         check_columns("thing", [], ["mig"])
+
+
+def test_methods_without_a_strength_are_compared_and_not_drawn_against_it() -> None:
+    several = noise_table("mig")
+    table = several.drop_duplicates(["data", "recipe", "seed"]).drop(columns="strength")
+    results = applicable(table)
+    assert {name for name, result in results.items() if not isinstance(result, str)} >= {
+        "score_ranges",
+        "method_differences",
+        "beating_random",
+    }
+    assert "lacks the column 'strength'" in str(results["scores_by_strength"])
+    with pytest.raises(InputError, match=r"several runs have the same .* A study has a strength if each grid names"):
+        read_runs("thing", several.drop(columns="strength"), ["mig"])
 
 
 def test_scores_are_chosen_from_the_known_ones_or_as_given() -> None:

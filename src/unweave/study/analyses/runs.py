@@ -2,7 +2,8 @@
 
 A table is a pandas data frame with one row per run. The columns ``data``, ``recipe``, ``strength`` and ``seed``
 identify the run; the others are scores, named as in :mod:`unweave.metrics` (``mig``, ``dci.disentanglement``, …) or
-otherwise. Missing and infinite scores are left out of every analysis.
+otherwise. Missing and infinite scores are left out of every analysis. In a table without the column ``strength``, no
+method has one, and only the analyses against the strength refuse it.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ UNSUPERVISED = (  # scores that need no labels
     "udr",
 )
 Over = Literal["models", "medians"]
+STRENGTH_HINT = ' A study has a strength if each grid names a setting, as in strength = "beta".'
 
 
 def supervised_metrics() -> list[str]:
@@ -62,10 +64,12 @@ def check_columns(analysis: str, table: pandas.DataFrame, columns: Iterable[str]
         near = [close for name in missing for close in difflib.get_close_matches(name, others, n=1)]
         hint = f" Did you mean {', '.join(map(repr, dict.fromkeys(near)))}?" if near else ""
         if "strength" in missing and not near:
-            hint = ' A study has it if each grid names a setting, as in strength = "beta".'
+            hint = STRENGTH_HINT
         metrics = list(dict.fromkeys(name.partition(".")[0] for name in missing))
         if all(name in METRICS and METRICS[name].needs != "other" for name in metrics):
             hint = f" A study has {'it' if len(missing) == 1 else 'them'} if its metrics list {' and '.join(metrics)}."
+        if missing == ["udr"]:
+            hint = " unweave study report --udr and unweave study table --udr compute it."
         plural = "columns" if len(missing) > 1 else "column"
         raise InputError(f"{analysis}: the table lacks the {plural} {', '.join(map(repr, missing))}.{hint}")
     if not len(table):
@@ -105,7 +109,9 @@ def read_runs(
     Rows are sorted by data set and recipe, in the order of their first appearance, and otherwise stay in order. Raise
     an InputError if a score is not numeric, or if two rows have the same ``RUN`` columns when these are the keys.
     """
-    check_columns(analysis, table, [*keys, *scores])
+    check_columns(analysis, table, [name for name in (*keys, *scores) if name != "strength"])
+    hint = "" if "strength" in table else STRENGTH_HINT
+    table = table.assign(strength=np.nan) if hint else table
     runs = table.reset_index(drop=True)[list(dict.fromkeys([*keys, *scores]))].copy()
     for name in scores:
         try:
@@ -117,7 +123,7 @@ def read_runs(
         first = runs.loc[runs.duplicated(list(RUN)), list(RUN)].iloc[0].to_dict()
         raise InputError(
             f"{analysis}: several runs have the same data, recipe, strength and seed, such as {first}. Keep the runs "
-            "of one configuration, or include the setting that differs in the recipe's name."
+            f"of one configuration, or include the setting that differs in the recipe's name.{hint}"
         )
     order = np.lexsort([runs[name].factorize()[0] for name in ("recipe", "data")])  # stable
     return runs.iloc[order].reset_index(drop=True)

@@ -10,7 +10,9 @@ import numpy as np
 from unweave.errors import InputError, extra
 from unweave.study.analyses.runs import (
     BACKWARDS,
+    RUN,
     SETTING,
+    check_columns,
     choose_scores,
     grouped,
     read_runs,
@@ -42,6 +44,7 @@ def by_strength(
     analysis: str, table: pandas.DataFrame, scores: Sequence[str], backwards: Sequence[str]
 ) -> pandas.DataFrame:
     """Return the table of :func:`scores_by_strength` for any scores."""
+    check_columns(analysis, table, [*RUN, *scores])
     runs = read_runs(analysis, table, scores)
     try:
         runs["strength"] = runs["strength"].astype("float64")
