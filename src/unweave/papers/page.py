@@ -25,7 +25,8 @@ def overview(tables: Mapping[str, pandas.DataFrame]) -> str:
         "",
         "Each finding is tested by one command, `unweave paper run NAME`, which can be stopped and continued. The "
         "pages are written from stored results (`unweave paper pages`): the numbers on them are computed, not typed. "
-        "`--scale paper` is the published protocol.",
+        "`--scale paper` is the published protocol. A claim counts as shown by a rule that its page states: usually "
+        "that all seeds of one method exceed all seeds of another, or a t-test.",
         "",
         "| finding | paper | what it says | claims shown |",
         "|---|---|---|---|",
