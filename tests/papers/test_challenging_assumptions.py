@@ -43,6 +43,15 @@ def test_challenging_assumptions_reads_both_trends() -> None:
     assert [claim.verdict for claim in judge(swapped).claims[:2]] == ["not shown", "not shown"]
 
 
+def test_only_the_metrics_of_the_paper_count() -> None:
+    table = challenging_table(np.random.default_rng(0), 0.01, 0.1)
+    table["dci.informativeness"] = -table["reconstruction_error"]
+    answer = FINDINGS["challenging-assumptions"].answer(table)
+    assert verdicts(answer)["No unsupervised score selects good models reliably."] == "shown"
+    (part,) = (part for part in answer.parts if part.title == TRUST)
+    assert set(part.measured["metric"]) == {"mig", "dci.disentanglement"}
+
+
 def test_trust_is_the_mean_agreement_and_the_shares_of_the_variance() -> None:
     table = challenging_table(np.random.default_rng(0), 0.01, 0.1)
     answer = FINDINGS["challenging-assumptions"].answer(table)
