@@ -51,6 +51,16 @@ def test_the_published_study_of_tripod_has_all_methods_that_its_claims_compare()
     assert len({run.data.name for run in ablated}) == 4
 
 
+def test_tripod_is_judged_by_the_published_rule() -> None:
+    spec = Study(PAPERS / "tripod.toml").spec
+    assert spec.score.snapshot is not None
+    assert spec.score.snapshot.by == "infomec.modularity"
+    thresholds = {"shapes3d": 38, "mpi3d_real_complex": 42, "falcor3d": 34, "isaac3d": 40}  # Table 2, in dB
+    assert spec.score.snapshot.psnr == thresholds
+    assert spec.score.settings["psnr"] == {"wrapped": True}
+    assert spec.scoring_of(1).seed != spec.scoring_of(2).seed
+
+
 def test_every_method_of_tripod_has_two_latents_per_factor() -> None:
     factors = {"shapes3d": 6, "mpi3d_real_complex": 7, "falcor3d": 7, "isaac3d": 9}  # Table 2 of Hsu et al. 2024
     for run in Study(PAPERS / "tripod.toml").planned:
