@@ -48,6 +48,20 @@ def test_the_example_of_the_documentation_plans_without_opening_data() -> None:
         (("samples = 60", "samples = 60\nsettings = {mig = {bin = 3}}"), "line 7: unknown setting of mig 'bin'"),
         (("[fixed]", "[score.settings]\nmgi = {bins = 3}\n[fixed]"), "line 10: unknown metric 'mgi'"),
         (("[fixed]", "[score.settings.mig]\nbin = 3\n[fixed]"), "line 9: unknown setting of mig 'bin'"),
+        (("[fixed]", "[score.settings]\nmig = {bins = -4}\n[fixed]"), "line 10: .*bins must be .*, got -4"),
+        (("[fixed]", "[score.settings]\n\nmig = {bins = 'a'}\n[fixed]"), "line 11: mig: bins must be a valid integer"),
+        (
+            ("samples = 60", "samples = 60\nsettings = {mig = {bins = 2.5}}"),
+            "line 7: mig: bins must be a valid integer",
+        ),
+        (
+            ("[fixed]", "[score.settings.mig]\nbins = true\n[fixed]"),
+            "line 9: mig: bins must be a valid integer, got True",
+        ),
+        (
+            ("[fixed]", "[score.settings]\ndci = {importance = 'svm'}\n[fixed]"),
+            "line 10: settings of dci, which is not among metrics",
+        ),
         (("seeds = 2", 'seeds = 2\ngrouping = "exchange"\nbatch = 3'), "line 26: .*batch must be even, got 3"),
         (
             ("seeds = 2", 'seeds = 2\ngrouping = "exchange"\nchanged = 3'),

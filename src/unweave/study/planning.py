@@ -12,6 +12,7 @@ from unweave.data import DataIdentity, identity_of
 from unweave.errors import InputError, Unavailable, unknown
 from unweave.metrics import METRICS
 from unweave.metrics.choosing import check_settings, find_metrics
+from unweave.metrics.trying import try_settings
 from unweave.nets.pair import SIZES, cells
 from unweave.recipes.composing import parameters_of
 from unweave.study.snapshots import metric_of
@@ -113,7 +114,7 @@ def _one(value: object) -> object:
 
 
 def _check_metrics(spec: Spec, text: str) -> None:
-    """Refuse unknown metrics and unknown settings of metrics."""
+    """Refuse unknown metrics, and settings of metrics that are unknown, wrong, or of a metric that is not measured."""
     if spec.metrics:
         try:
             for found in find_metrics(spec.metrics):
@@ -126,8 +127,12 @@ def _check_metrics(spec: Spec, text: str) -> None:
             raise with_line(text, "metrics", 0, error) from None
     try:
         check_settings(spec.score.settings, spec.metrics or "all")
+        for name in spec.score.settings:
+            if name not in spec.metrics:
+                raise InputError(f"settings of {name}, which is not among metrics: add it there, or remove them.")
+        try_settings(spec.score.settings)
     except InputError as error:
-        words = str(error).replace("'", " ").split(":")[0].split()
+        words = re.findall(r"\w+", str(error).split(": ")[0])
         metric = next((name for name in spec.score.settings if name in words), "settings")
         keys = (metric, f"score.settings.{metric}", "settings", "score.settings")
         raise with_line(text, next((key for key in keys if line_of(text, key)), "score"), 0, error) from None
