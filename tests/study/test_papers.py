@@ -19,6 +19,7 @@ RUNS = {
     "tripod": 4 * 2 * (5 + 5 + 36 + 36 + 3),  # data sets × seeds × Table 5 of Hsu et al. 2024, and ablations
     "tripod-lite": 24,
     "combinations-lite": 27,
+    "mpi3d-multi": 2,  # one model of each method, figure 3 of Rhodes & Lee 2021
     "natural-patches": 3 + 3 + 8,
     "natural-patches-lite": 6 + 6 + 8,
 }
@@ -49,6 +50,16 @@ def test_the_published_study_of_tripod_has_all_methods_that_its_claims_compare()
     assert {run.recipe for run in runs} == set(PUBLISHED)
     ablated = [run for run in runs if run.recipe == "tripod_finer"]
     assert len({run.data.name for run in ablated}) == 4
+
+
+def test_the_weights_on_mpi3d_multi_are_those_of_the_paper() -> None:
+    runs = [run.configuration for run in Study(PAPERS / "mpi3d-multi.toml").planned]
+    weights = [{part.name: part.weight for part in run.terms if part.name != "reconstruction"} for run in runs]
+    assert weights == [{"kl": 0.01, "jacobian_l1": 0.01}, {"kl": 0.01}]
+    for run in runs:  # appendix D
+        assert (run.steps, run.batch, run.optimiser.lr, run.latent.size) == (300_000, 64, 1e-4, 10)
+        ramps = [part.schedule for part in run.terms if part.name != "reconstruction"]
+        assert {(ramp.kind, round(ramp.over * run.steps)) for ramp in ramps} == {("linear", 100_000)}
 
 
 def test_tripod_is_judged_by_the_published_rule() -> None:
