@@ -62,6 +62,15 @@ def test_the_weights_on_mpi3d_multi_are_those_of_the_paper() -> None:
         assert {(ramp.kind, round(ramp.over * run.steps)) for ramp in ramps} == {("linear", 100_000)}
 
 
+def test_pairs_of_adversarial_squares_differ_in_any_number_of_factors() -> None:
+    runs = [(run.settings["recipe"], run.configuration) for run in Study(PAPERS / "adversarial-squares.toml").planned]
+    changed = {(run.data.name, run.changed) for recipe, run in runs if recipe == "ada_gvae"}
+    factors = {"dsprites": 5, "shapes3d": 6, "cars3d": 3, "smallnorb": 5, "xysquares": 6}  # Table A1, with the instance
+    assert changed == {(name, (1, number)) for name, number in factors.items()}
+    batches = [(recipe, run.batch) for recipe, run in runs]
+    assert batches.count(("beta_vae", 256)) == batches.count(("ada_gvae", 512)) == len(runs) // 2
+
+
 def test_tripod_is_judged_by_the_published_rule() -> None:
     spec = Study(PAPERS / "tripod.toml").spec
     assert spec.score.snapshot is not None
