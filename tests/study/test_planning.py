@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.study.test_spec import ISSUE
@@ -97,6 +99,15 @@ def test_mistakes_are_sentences_with_the_line(change: tuple[str, str], message: 
     text = SPEC.replace(*change)
     with pytest.raises(InputError, match=message):
         plan(parse_spec(text), text)
+
+
+def test_settings_that_a_specification_refuses_are_not_suggested() -> None:
+    text = SPEC.replace("beta = [1, 4]", "qqqq = 1")
+    with pytest.raises(
+        InputError, match=r"unknown setting of beta_vae 'qqqq': expected one of batch, beta, .*, steps"
+    ) as error:
+        plan(parse_spec(text), text)
+    assert not {"device", "threads", "log_steps", "tensorboard"} & set(re.findall(r"\w+", str(error.value)))
 
 
 def test_the_size_of_the_latent_is_not_that_of_the_images() -> None:
