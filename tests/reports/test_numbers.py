@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unweave.reports.numbers import counted, duration, is_missing, ordinal, shown
+from unweave.reports.numbers import Setting, counted, duration, is_missing, ordinal, shown
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,11 @@ from unweave.reports.numbers import counted, duration, is_missing, ordinal, show
         (float("nan"), "–"),
         (float("-inf"), "−∞"),
         (None, "–"),
+        (Setting(0.1), "0.1"),
+        (Setting(0.000316), "0.000316"),
+        (Setting(1e-7), "1e−07"),
+        (Setting(12_600), "12,600"),
+        (Setting(float("nan")), "–"),
         (True, "True"),
         ("text", "text"),
     ],

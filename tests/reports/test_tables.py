@@ -21,3 +21,9 @@ def test_long_tables_are_folded_and_say_what_they_leave_out() -> None:
     assert len(page.all("tr")) == 21
     assert "Table: 30 rows" in page.text
     assert "The first 20 of 30 rows." in page.text
+
+
+def test_strengths_are_shown_as_they_were_set_and_scores_with_four_digits() -> None:
+    page = Page(frame_table(pandas.DataFrame({"recipe": ["vae"], "strength": [0.1], "mig": [0.1]})))
+    assert page.words[-2:] == ["0.1", "0.1000"]
+    assert [cell.get("class") for cell in page.all("td")] == ["number", "number"]

@@ -17,7 +17,7 @@ from unweave.study.engines import Engine
         ({"name": "ray", "gpus": -1}, "gpus must be a number of at least 0, got -1"),
         ({"name": "ray", "gpus": float("nan")}, "gpus must be a number of at least 0, got nan"),
         ({"name": "ray", "gpus": 1.5}, "gpus must be a whole number if it is more than 1, got 1.5"),
-        ({"gpus": 0.25}, "address, cpus and gpus are settings of the engine ray"),
+        ({"gpus": 0.25}, "address, cpus and gpus are settings of the engine ray, but the engine is local"),
         ({"address": "auto"}, "address, cpus and gpus are settings of the engine ray"),
     ],
 )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.study.test_spec import ISSUE
@@ -48,6 +50,20 @@ def test_the_example_of_the_documentation_plans_without_opening_data() -> None:
         (("samples = 60", "samples = 60\nsettings = {mig = {bin = 3}}"), "line 7: unknown setting of mig 'bin'"),
         (("[fixed]", "[score.settings]\nmgi = {bins = 3}\n[fixed]"), "line 10: unknown metric 'mgi'"),
         (("[fixed]", "[score.settings.mig]\nbin = 3\n[fixed]"), "line 9: unknown setting of mig 'bin'"),
+        (("[fixed]", "[score.settings]\nmig = {bins = -4}\n[fixed]"), "line 10: .*bins must be .*, got -4"),
+        (("[fixed]", "[score.settings]\n\nmig = {bins = 'a'}\n[fixed]"), "line 11: mig: bins must be a valid integer"),
+        (
+            ("samples = 60", "samples = 60\nsettings = {mig = {bins = 2.5}}"),
+            "line 7: mig: bins must be a valid integer",
+        ),
+        (
+            ("[fixed]", "[score.settings.mig]\nbins = true\n[fixed]"),
+            "line 9: mig: bins must be a valid integer, got True",
+        ),
+        (
+            ("[fixed]", "[score.settings]\ndci = {importance = 'svm'}\n[fixed]"),
+            "line 10: settings of dci, which is not among metrics",
+        ),
         (("seeds = 2", 'seeds = 2\ngrouping = "exchange"\nbatch = 3'), "line 26: .*batch must be even, got 3"),
         (
             ("seeds = 2", 'seeds = 2\ngrouping = "exchange"\nchanged = 3'),
@@ -83,6 +99,15 @@ def test_mistakes_are_sentences_with_the_line(change: tuple[str, str], message: 
     text = SPEC.replace(*change)
     with pytest.raises(InputError, match=message):
         plan(parse_spec(text), text)
+
+
+def test_settings_that_a_specification_refuses_are_not_suggested() -> None:
+    text = SPEC.replace("beta = [1, 4]", "qqqq = 1")
+    with pytest.raises(
+        InputError, match=r"unknown setting of beta_vae 'qqqq': expected one of batch, beta, .*, steps"
+    ) as error:
+        plan(parse_spec(text), text)
+    assert not {"device", "threads", "log_steps", "tensorboard"} & set(re.findall(r"\w+", str(error.value)))
 
 
 def test_the_size_of_the_latent_is_not_that_of_the_images() -> None:

@@ -55,6 +55,12 @@ def test_a_store_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
         Stored(tmp_path / "file" / "store").make()
 
 
+def test_a_file_is_not_a_store(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"the store must be a folder, but .*file is a file"):
+        Study(SPEC, store=tmp_path / "file")
+
+
 def test_status_names_what_was_set_aside(copied: Path, tmp_path: Path) -> None:
     from unweave.cli.app import app
 

@@ -68,10 +68,14 @@ class Metric:
     name: str = ""
 
     @property
+    def signed(self) -> Callable[..., Any]:
+        """The function whose signature has its settings."""
+        return local if self.function in (local_mig, local_modularity) else self.function
+
+    @property
     def takes(self) -> set[str]:
         """The names of its keyword settings."""
-        function = local if self.function in (local_mig, local_modularity) else self.function
-        parameters = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(self.signed).parameters.values()
         return {parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY}
 
 

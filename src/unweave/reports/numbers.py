@@ -7,6 +7,10 @@ import math
 from numbers import Integral, Real
 
 
+class Setting(float):
+    """A number that somebody has set, such as a strength, which is shown with the digits that it needs."""
+
+
 def shown(value: object) -> str:
     """Return a value as text: numbers with about four digits, "–" for what is missing.
 
@@ -17,6 +21,8 @@ def shown(value: object) -> str:
         return "–"
     if isinstance(value, bool | str) or not isinstance(value, Real):
         return str(value)
+    if isinstance(value, Setting) and math.isfinite(value):
+        return f"{float(value):,.12g}".replace("-", "−")
     if isinstance(value, Integral):
         return f"{int(value):,}".replace("-", "−")
     return _decimal(float(value))

@@ -11,7 +11,7 @@ from unweave.errors import InputError, extra
 from unweave.figures.spelling import spelled, words
 from unweave.reports.answers import answer, unanswered
 from unweave.reports.markup import Html, joined, tag
-from unweave.reports.numbers import counted, duration, shown
+from unweave.reports.numbers import Setting, counted, duration, shown
 from unweave.reports.page import Section, make_page, write_page
 from unweave.reports.tables import frame_table, make_table
 from unweave.study.analyses.runs import UNSUPERVISED, choose_scores, sign_of, supervised_metrics
@@ -169,6 +169,7 @@ def _values(column: pandas.Series) -> str:
     )
     if not any(isinstance(value, str) for value in values):
         values.sort()
+    values = [Setting(value) if isinstance(value, float) else value for value in values]
     texts = [spelled(value) if isinstance(value, str) else shown(value) for value in values]
     if len(texts) > MOST_VALUES:
         return f"{', '.join(texts[:3])}, …, {texts[-1]} ({len(texts):,} values)"

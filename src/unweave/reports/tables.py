@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.figures.spelling import words
 from unweave.reports.markup import Html, joined, tag
-from unweave.reports.numbers import counted, shown
+from unweave.reports.numbers import Setting, counted, shown
 
 if TYPE_CHECKING:
     import pandas
@@ -72,7 +72,9 @@ def folded(summary: str, body: Any, *, open_: bool = False) -> Html:
 
 
 def _printed(column: str, value: object) -> object:
-    """Return the names of methods, data sets and scores in a cell as they are printed."""
+    """Return the names of methods, data sets and scores in a cell as they are printed, and a strength as it was set."""
+    if column == "strength" and isinstance(value, float):
+        return Setting(value)
     return words(value) if column in NAMES and isinstance(value, str) else value
 
 

@@ -14,31 +14,35 @@ from unweave.training.heartbeat import HEARTBEAT
 from unweave.training.store import CHECKPOINT, CONFIGURATION, LOCK, STATE, Busy, is_address, read_state
 
 Files = dict[str, tuple[int, int]]  # sizes and times of the files of a run
-NOT_SCORED = (CHECKPOINT, "snapshot-")  # how the names of files begin that scoring does not need
+SNAPSHOTS = "snapshot-"  # how the names of the weights of snapshots begin
 
 
 @contextmanager
-def checked_out(store: str, run: str) -> Iterator[Path]:
+def checked_out(store: str, run: str, *, snapshots: bool = False) -> Iterator[Path]:
     """Yield the folder in which to look for, train and score a run: that of the store if it is on this machine.
 
     For a store at an address the run is claimed, or Busy is raised if another process has it. What the store has of it
     is copied to this machine, and however the run ends, it is delivered: all files first, the state last. If the
-    connection is lost, the run stays here and is delivered when the study is run again.
+    connection is lost, the run stays here and is delivered when the study is run again. Of a finished run, the
+    checkpoint is not copied, and ``snapshots`` only if they are to be scored.
     """
     if not is_address(store):
         yield Path(store)
         return
     remote = open_remote(store)
     with remote.claims.taken(run) as claim:
-        before = _prepare(remote, run)
+        before = _prepare(remote, run, (CHECKPOINT,) if snapshots else (CHECKPOINT, SNAPSHOTS))
         try:
             yield remote.work
         finally:
             _deliver(remote, run, before, claim)
 
 
-def _prepare(remote: Remote, run: str) -> Files:
-    """Make the folder of a run as the store has it, unless this machine got further, and return the store's files."""
+def _prepare(remote: Remote, run: str, unscored: tuple[str, ...]) -> Files:
+    """Make the folder of a run as the store has it, unless this machine got further, and return the store's files.
+
+    Of a finished run, the files whose names begin with ``unscored`` are left out.
+    """
     folder = remote.work / run
     there = remote.objects.list(f"{run}/")
     if f"{run}/{STATE}" not in there:
@@ -50,7 +54,8 @@ def _prepare(remote: Remote, run: str) -> Files:
     if state is not None and state.status != "finished" and _step(folder) > state.step:
         shutil.rmtree(aside)
         return {path.partition("/")[2]: (-1, -1) for path in there}
-    needed = [path for path in there if state is None or state.status != "finished" or _is_needed(path)]
+    scored_only = state is not None and state.status == "finished"
+    needed = [path for path in there if not (scored_only and path.partition("/")[2].startswith(unscored))]
     remote.download({path: there[path] for path in needed}, aside)
     shutil.rmtree(folder, ignore_errors=True)
     (aside / run).rename(folder)
@@ -102,7 +107,3 @@ def _step(folder: Path) -> int:
 def _status(folder: Path) -> str:
     state = read_state(folder)
     return "" if state is None else state.status
-
-
-def _is_needed(path: str) -> bool:
-    return not path.partition("/")[2].startswith(NOT_SCORED)

@@ -35,7 +35,7 @@ class Engine:
             if value > 1 and value != int(value):
                 raise InputError(f"{what} must be a whole number if it is more than 1, got {value!r}.")
         if self.name == "local" and (self.address is not None or (self.cpus, self.gpus) != (1, 0)):
-            raise InputError("address, cpus and gpus are settings of the engine ray: choose it with engine='ray'.")
+            raise InputError("address, cpus and gpus are settings of the engine ray, but the engine is local.")
 
     @property
     def execution(self) -> dict[str, object]:

@@ -12,9 +12,11 @@ from unweave.data import DataIdentity, identity_of
 from unweave.errors import InputError, Unavailable, unknown
 from unweave.metrics import METRICS
 from unweave.metrics.choosing import check_settings, find_metrics
+from unweave.metrics.trying import try_settings
 from unweave.nets.pair import SIZES, cells
 from unweave.recipes.composing import parameters_of
-from unweave.study.spec import STRENGTH, Selection, Spec, line_of, with_line
+from unweave.study.snapshots import metric_of
+from unweave.study.spec import SNAPSHOT, STRENGTH, Selection, SnapshotRule, Spec, line_of, place_in_snapshot, with_line
 from unweave.training import Configuration, Execution, configure
 from unweave.training.configuration import MOST_SEEDS
 
@@ -24,9 +26,11 @@ NO_STRENGTH = ("latents", "levels")  # parameters of recipes that do not regular
 class Planned:
     """One run of a study: the settings that were given, and the configuration that they make."""
 
-    def __init__(self, settings: dict[str, Any], configuration: Configuration, *, seed: int | None = None) -> None:
+    def __init__(
+        self, settings: dict[str, Any], configuration: Configuration, *, seed: int | None = None, stage: int = 1
+    ) -> None:
         """With a ``seed``, the configuration is that of a run that differs in the seed only."""
-        self.settings = settings
+        self.settings, self.stage = settings, stage
         self._similar, self._seed = configuration, seed
 
     @cached_property
@@ -81,6 +85,8 @@ def plan(spec: Spec, text: str = "") -> list[Planned]:
             seen[point] = number
             runs.append(planned)
         _name_strength(runs[first:])
+    if spec.score.snapshot is not None:
+        _check_snapshot(spec, spec.score.snapshot, runs, text)
     if spec.select is not None:
         _check_selection(spec, spec.select, {key for run in runs for key in run.settings}, text)
     return runs
@@ -108,7 +114,7 @@ def _one(value: object) -> object:
 
 
 def _check_metrics(spec: Spec, text: str) -> None:
-    """Refuse unknown metrics and unknown settings of metrics."""
+    """Refuse unknown metrics, and settings of metrics that are unknown, wrong, or of a metric that is not measured."""
     if spec.metrics:
         try:
             for found in find_metrics(spec.metrics):
@@ -121,24 +127,61 @@ def _check_metrics(spec: Spec, text: str) -> None:
             raise with_line(text, "metrics", 0, error) from None
     try:
         check_settings(spec.score.settings, spec.metrics or "all")
+        for name in spec.score.settings:
+            if name not in spec.metrics:
+                raise InputError(f"settings of {name}, which is not among metrics: add it there, or remove them.")
+        try_settings(spec.score.settings)
     except InputError as error:
-        words = str(error).replace("'", " ").split(":")[0].split()
+        words = re.findall(r"\w+", str(error).split(": ")[0])
         metric = next((name for name in spec.score.settings if name in words), "settings")
         keys = (metric, f"score.settings.{metric}", "settings", "score.settings")
         raise with_line(text, next((key for key in keys if line_of(text, key)), "score"), 0, error) from None
 
 
-def _check_selection(spec: Spec, rule: Selection, known: set[str], text: str) -> None:
-    """Refuse a rule whose score is not measured, that groups by a setting that no run has, or without fresh seeds."""
-    metric = rule.by.partition(".")[0]
-    if metric not in spec.metrics and not any(":" in name for name in spec.metrics):  # whose scores have other names
+def _check_score(spec: Spec, by: str, title: str) -> None:
+    """Refuse a score that a study does not measure."""
+    metric = metric_of(by, spec.metrics)
+    if metric not in spec.metrics:
         measured = ", ".join(spec.metrics) or "none"
-        wrong = InputError(f"[select] by = {rule.by!r} needs the metric {metric}, but metrics are {measured}.")
-        raise with_line(text, "by", "select", wrong)
+        raise InputError(f"{title} by = {by!r} needs the metric {metric}, but metrics are {measured}.")
     scores = METRICS[metric].scores if metric in METRICS else ()
     columns = [metric] if len(scores) == 1 else [f"{metric}.{score}" for score in scores]
-    if columns and rule.by not in columns:
-        raise with_line(text, "by", "select", unknown("score in [select] by", rule.by, columns))
+    if columns and by not in columns:
+        raise unknown(f"score in {title} by", by, columns)
+
+
+def _check_snapshot(spec: Spec, rule: SnapshotRule, runs: list[Planned], text: str) -> None:
+    """Refuse a rule for snapshots whose scores are not measured, that lacks a data set, or for runs without any."""
+
+    def wrong(key: str, error: InputError) -> InputError:
+        return with_line(text, *place_in_snapshot(text, key), error)
+
+    try:
+        _check_score(spec, rule.by, rule.title)
+    except InputError as error:
+        raise wrong("by", error) from None
+    if rule.psnr and "psnr" not in spec.metrics:
+        raise wrong("psnr", InputError(f"{rule.title} psnr needs the metric psnr, but it is not among metrics."))
+    data = dict.fromkeys(str(run.settings["data"]) for run in runs)
+    for name in rule.psnr:
+        if name not in data:
+            raise wrong("psnr", unknown(f"data set in {rule.title} psnr", name, data))
+    if lacking := [name for name in data if rule.psnr and name not in rule.psnr]:
+        raise wrong("psnr", InputError(f"{rule.title} psnr has no threshold for {', '.join(lacking)}."))
+    for run in runs:
+        if not run.settings.get("snapshots"):
+            raise wrong(
+                SNAPSHOT,
+                InputError(f"{rule.title} needs runs with snapshots, as in snapshots = 20, got {run.settings}."),
+            )
+
+
+def _check_selection(spec: Spec, rule: Selection, known: set[str], text: str) -> None:
+    """Refuse a rule whose score is not measured, that groups by a setting that no run has, or without fresh seeds."""
+    try:
+        _check_score(spec, rule.by, rule.title)
+    except InputError as error:
+        raise with_line(text, "by", "select", error) from None
     for key in rule.per:
         if key not in known:
             raise with_line(text, "per", "select", unknown("setting in [select] per", key, known))

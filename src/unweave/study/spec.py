@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -17,8 +17,18 @@ from unweave.settings import Settings
 NAME = re.compile(r"[\w.-]+")
 AXES = ("recipe", "data")  # what every run has; everything else is a setting
 MOST = 100_000  # seeds of a grid
+SNAPSHOT = "score.snapshot"  # the table of the rule for snapshots
 STRENGTH = "strength"  # of a grid: the setting that regularises, which analyses compare methods by
 NUMBER = re.compile(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)(e[+-]?\d+)?|true|false", re.IGNORECASE)
+
+
+class SnapshotRule(Settings):
+    """Score a snapshot of each run instead of its final weights: the best of those that reconstruct well enough."""
+
+    title: ClassVar[str] = "[score.snapshot]"
+    by: str  # a score, as in infomec.modularity
+    best: Literal["highest", "lowest"] = "highest"
+    psnr: dict[str, Annotated[float, Field(strict=True)]] = Field(default_factory=dict)  # dB required, by data set
 
 
 class Scoring(Settings):
@@ -29,6 +39,7 @@ class Scoring(Settings):
     test_samples: int = Field(default=5_000, ge=1, strict=True)
     seed: int = Field(default=0, ge=0, strict=True)
     settings: dict[str, dict[str, Any]] = Field(default_factory=dict)  # of metrics, by their names
+    snapshot: SnapshotRule | None = None  # None to score the final weights
 
 
 class Selection(Settings):
@@ -40,6 +51,7 @@ class Selection(Settings):
     best: Literal["highest", "lowest"] = "highest"
     over_seeds: Literal["mean", "median"] = "mean"
     seeds: tuple[int, ...]  # of the second stage
+    score_seed: int | None = Field(default=None, ge=0, strict=True)  # of its evaluation set; None for that of [score]
 
 
 class Spec(Settings):
@@ -63,6 +75,12 @@ class Spec(Settings):
         changed = self.model_copy(update={"fixed": {**self.fixed, **settings}})
         _check_axes(changed, "")
         return changed
+
+    def scoring_of(self, stage: int) -> Scoring:
+        """Return how the runs of a stage are scored; the second can have an evaluation set of its own."""
+        if stage == 1 or self.select is None or self.select.score_seed is None:
+            return self.score
+        return self.score.model_copy(update={"seed": self.select.score_seed})
 
     def points(self) -> Iterator[dict[str, Any]]:
         """Yield the settings of every run: the product of the axes of each grid, one grid after the other."""
@@ -113,8 +131,12 @@ def parse_spec(text: str) -> Spec:
     try:
         spec = Spec(**fields)
     except InputError as error:
-        part = re.search(r"\[(score|select)\]", str(error))
-        raise with_line(text, _named_key(str(error), text), part[1] if part else 0, error) from None
+        part = re.search(r"\[(score|select|score\.snapshot)\]", str(error))
+        key = _named_key(str(error), text)
+        if part and part[1] == SNAPSHOT:
+            named = re.match(r"\[[\w.]+\]: (\w+)", str(error))
+            raise with_line(text, *place_in_snapshot(text, named[1] if named else key), error) from None
+        raise with_line(text, key, part[1] if part else 0, error) from None
     _check_axes(spec, text)
     return spec
 
@@ -151,6 +173,13 @@ def line_of(text: str, key: str, section: int | str = 0) -> int | None:
         if re.match(rf"""\s*(\[+\s*)?["']?{re.escape(key)}["']?\s*(=|\])""", line) and section in (0, here):
             return number
     return None
+
+
+def place_in_snapshot(text: str, key: str) -> tuple[str, str]:
+    """Return where a key of the rule for snapshots is: a key and its section, whether or not the rule has a table."""
+    if line_of(text, SNAPSHOT) is None:
+        return "snapshot", "score"
+    return (key if line_of(text, key, SNAPSHOT) else SNAPSHOT), SNAPSHOT
 
 
 def with_line(text: str, key: str, section: int | str, error: InputError) -> InputError:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from unweave.errors import OtherVersion, Unavailable
+from unweave.errors import InputError, OtherVersion, Unavailable
 from unweave.study.damage import damage_of, damaged_in, set_aside
 from unweave.study.index import Opened, open_records
 from unweave.study.planning import Planned
@@ -24,6 +24,8 @@ class Stored:
         place = str(store or os.environ.get("UNWEAVE_STORE") or "")
         self.remote: Remote | None = open_remote(place) if is_address(place) else None
         self.folder = store_folder(store) if self.remote is None else self.remote.runs
+        if self.remote is None and self.folder.is_file():
+            raise InputError(f"the store must be a folder, but {self.folder} is a file.")
         self.training = self.folder if self.remote is None else self.remote.work  # where this machine trains runs
         self.address = str(self.folder) if self.remote is None else self.remote.address  # for workers
 

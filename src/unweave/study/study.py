@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from unweave.errors import InputError, extra, whole
 from unweave.study.engines import Engine
 from unweave.study.estimating import Estimate, estimate
+from unweave.study.index import Opened
 from unweave.study.planning import Planned, configured, plan
 from unweave.study.selecting import select
 from unweave.study.spec import Spec, parse_spec, read_spec
@@ -66,7 +67,7 @@ class Study:
         chosen = select(self.spec.select, rows)
         second = [{**settings, "seed": seed} for settings in chosen for seed in self.spec.select.seeds]
         known = {planned.name for planned in first}
-        more = [Planned(settings, configured(settings)) for settings in second]
+        more = [Planned(settings, configured(settings), stage=2) for settings in second]
         return [*first, *(planned for planned in more if planned.name not in known)]
 
     def second_stage(self) -> int:
@@ -87,8 +88,7 @@ class Study:
     def rows(self, planned: list[Planned] | None = None) -> list[Row]:
         """Return what the store has of runs, by default of all."""
         wanted = self.all_planned() if planned is None else planned
-        opened, asked = self.stored.records(run.name for run in wanted), Asked(self.spec)
-        return [row_of(opened.records[run.name], self.store / run.name, run.settings, asked) for run in wanted]
+        return self._rows_in(self.stored.records(run.name for run in wanted), wanted)
 
     def run(
         self,
@@ -144,8 +144,8 @@ class Study:
         pandas = extra("pandas", "study")
         planned = self.all_planned()
         names = [run.name for run in planned]
-        opened, asked = self.stored.records(names), Asked(self.spec)
-        rows = [row_of(opened.records[run.name], self.store / run.name, run.settings, asked).flat() for run in planned]
+        opened = self.stored.records(names)
+        rows = [row.flat() for row in self._rows_in(opened, planned)]
         return pandas.concat([pandas.DataFrame(rows), opened.configurations(names)], axis=1)
 
     def runs(self, where: Mapping[str, Any] | Callable[[Row], bool] | None = None) -> list[Run]:
@@ -176,6 +176,12 @@ class Study:
         left = [(c, c.steps - row.step) for c, row in different if row.state not in DONE]
         return estimate(left, different, measure=measure) if left else Estimate(0.0, 0, 0, 0)
 
+    def _rows_in(self, opened: Opened, planned: list[Planned]) -> list[Row]:
+        asked = {stage: Asked(self.spec, stage=stage) for stage in (1, 2)}
+        return [
+            row_of(opened.records[run.name], self.store / run.name, run.settings, asked[run.stage]) for run in planned
+        ]
+
     def _state(self, row: Row) -> str:
         return "unscored" if row.state == "finished" and not self._is_scored(row) else row.state
 
@@ -195,14 +201,15 @@ class Study:
     def _tasks(
         self, part: tuple[int, int] | None, execution: Mapping[str, Any], tried: Collection[str] = ()
     ) -> dict[str, Task]:
-        planned = self._in_part(part)
+        planned, rule = self._in_part(part), self.spec.score.snapshot
         return {
             run.name: Task(
                 json.loads(run.configuration.model_dump_json()),
                 self.stored.address,
                 self.spec.metrics,
-                self.spec.score.model_dump(),
+                self.spec.scoring_of(run.stage).model_dump(),
                 dict(execution),
+                None if rule is None else rule.psnr.get(str(run.settings["data"])),
             )
             for run, row in zip(planned, self.rows(planned), strict=True)
             if self._state(row) not in DONE and run.name not in tried

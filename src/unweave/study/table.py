@@ -12,7 +12,8 @@ from typing import Any
 from unweave.errors import Damaged, InputError, OtherVersion, Unavailable
 from unweave.metrics import METRICS, Scores
 from unweave.plain_json import to_plain
-from unweave.study.spec import Spec
+from unweave.study.snapshots import best_step, good_enough, metric_of
+from unweave.study.spec import SnapshotRule, Spec
 from unweave.training.formats import another_writer, refused
 from unweave.training.heartbeat import is_beating
 from unweave.training.scores import Entry, StoredScores, read_scores
@@ -53,6 +54,7 @@ class Row:
     scores: dict[str, float] = field(default_factory=dict)
     missing: tuple[str, ...] = ()  # metrics of the study that were not measured yet
     folder: Path | None = None
+    snapshot: int | None = None  # the step that was scored, if the study has a rule for snapshots
 
     @cached_property
     def configuration(self) -> dict[str, Any]:
@@ -64,7 +66,8 @@ class Row:
     def flat(self) -> dict[str, Any]:
         """Return the row as one dictionary for a data frame, without the configuration."""
         known = {"run": self.run, "state": self.state, "step": self.step, "seconds": self.seconds, "psnr": self.psnr}
-        return {**known, **self.settings, **self.scores, "error": self.error}
+        snapshot = {} if self.snapshot is None else {"snapshot": self.snapshot}
+        return {**known, **self.settings, **snapshot, **self.scores, "error": self.error}
 
 
 def read_row(folder: Path, settings: dict[str, Any], spec: Spec) -> Row:
@@ -103,32 +106,66 @@ def read_record(folder: Path) -> Record:
 NOT_STARTED = Record("not started")  # there is no folder
 
 
-class Asked:
-    """What a study asks to be measured: its metrics, each with a protocol."""
+@dataclass(frozen=True)
+class Chosen:
+    """What was measured of a run as a study asks for it."""
 
-    def __init__(self, spec: Spec) -> None:
-        score = spec.score
+    scores: dict[str, float]
+    missing: tuple[str, ...]  # metrics
+    snapshot: int | None  # the step that was scored, if there is a rule for snapshots
+
+
+class Asked:
+    """What a study asks to be measured: its metrics, each with a protocol, of the final weights or of a snapshot."""
+
+    def __init__(self, spec: Spec, *, stage: int = 1) -> None:
+        score = spec.scoring_of(stage)
         shared = {"samples": score.samples, "test_samples": score.test_samples, "seed": score.seed}
         self.metrics = spec.metrics
+        self._rule = score.snapshot
         self._protocols = {
             metric: {**shared, "settings": to_plain(score.settings.get(metric, {}))} for metric in spec.metrics
         }
-        self._matching: dict[tuple[str, str], bool] = {}  # by metric and protocol
+        self._matching: dict[tuple[str, str], tuple[bool, int | None]] = {}  # by metric and protocol
 
-    def chosen(self, measured: Iterable[Measured]) -> tuple[dict[str, float], tuple[str, ...]]:
-        """Return the scores that were measured as asked, and the metrics that are missing."""
-        found = {metric: numbers for metric, protocol, numbers in measured if self._matches(metric, protocol)}
+    def chosen(self, record: Record, settings: dict[str, Any]) -> Chosen:
+        """Return what was measured of a run as asked."""
+        measured: dict[int, dict[str, dict[str, float]]] = {}  # by step and metric
+        for metric, protocol, numbers in record.measured:
+            matches, step = self._match(metric, protocol)
+            if matches:
+                measured.setdefault(record.step if step is None else step, {})[metric] = numbers
+        snapshot = None if self._rule is None else self._snapshot(self._rule, measured, settings)
+        step = record.step if self._rule is None else snapshot
+        found = {} if step is None else measured.get(step, {})
         scores: dict[str, float] = {}
         for metric in self.metrics:
             scores |= found.get(metric, {})
-        return scores, tuple(metric for metric in self.metrics if metric not in found)
+        return Chosen(scores, tuple(metric for metric in self.metrics if metric not in found), snapshot)
 
-    def _matches(self, metric: str, protocol: str) -> bool:
+    def _snapshot(
+        self, rule: SnapshotRule, measured: dict[int, dict[str, dict[str, float]]], settings: dict[str, Any]
+    ) -> int | None:
+        """Return the step of the snapshot that counts, None if none does or not all of them were measured."""
+        least, metric = rule.psnr.get(str(settings["data"])), metric_of(rule.by, self.metrics)
+        first = metric if least is None else "psnr"
+        quality = {
+            step: found[first][rule.by if least is None else "psnr"]
+            for step, found in measured.items()
+            if first in found
+        }
+        good = good_enough(quality, least)
+        if len(quality) < settings["snapshots"] or any(metric not in measured[step] for step in good):
+            return None
+        return best_step(rule, {step: measured[step][metric][rule.by] for step in good})
+
+    def _match(self, metric: str, protocol: str) -> tuple[bool, int | None]:
+        """Return whether a protocol is the one that was asked for, and its step."""
         known = self._matching.get((metric, protocol))
         if known is None:
             asked, measured = self._protocols.get(metric), json.loads(protocol)
-            known = asked is not None and all(measured.get(key) == value for key, value in asked.items())
-            self._matching[metric, protocol] = known
+            matches = asked is not None and all(measured.get(key) == value for key, value in asked.items())
+            known = self._matching[metric, protocol] = (matches, measured.get("step"))
         return known
 
 
@@ -140,8 +177,8 @@ def row_of(record: Record, folder: Path, settings: dict[str, Any], asked: Asked)
         state = "running" if alive else "stopped" if state else "not started"
     if state in ("not started", DAMAGED, OTHER) or not record.status:
         return Row(folder.name, settings, state, error=record.error, missing=asked.metrics, folder=folder)
-    scores, missing = asked.chosen(record.measured)
-    missing = tuple(name for name in missing if name not in record.left_out)
+    chosen = asked.chosen(record, settings)
+    missing = tuple(name for name in chosen.missing if name not in record.left_out)
     failed = record.scoring_failed and bool(missing)
     return Row(
         folder.name,
@@ -151,9 +188,10 @@ def row_of(record: Record, folder: Path, settings: dict[str, Any], asked: Asked)
         record.seconds,
         record.psnr,
         _why_not_scored(folder) if failed else record.error,
-        scores,
+        chosen.scores,
         missing,
         folder,
+        chosen.snapshot,
     )
 
 

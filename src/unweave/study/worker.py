@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import threading
@@ -15,10 +16,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unweave.data import DataIdentity, FactorData, open_data
-from unweave.errors import Unavailable
+from unweave.errors import InputError, Unavailable
 from unweave.metrics.choosing import Material, find_metrics
 from unweave.progress import set_level
 from unweave.study.checkout import checked_out
+from unweave.study.snapshots import best_step, good_enough, metric_of
 from unweave.study.spec import Scoring
 from unweave.study.table import LEFT_OUT, SCORING_ERROR
 from unweave.training import Configuration, Execution, Run, fit, score
@@ -40,6 +42,7 @@ class Task:
     metrics: tuple[str, ...]
     scoring: dict[str, Any]
     execution: dict[str, Any]
+    psnr: float | None = None  # dB that a snapshot must have to be scored, if the study has a rule for them
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ class Worker:
         began = time.monotonic()
         configuration = Configuration(**task.fields)
         try:
-            with checked_out(task.store, configuration.name) as store:
+            snapshots = task.scoring.get("snapshot") is not None
+            with checked_out(task.store, configuration.name, snapshots=snapshots) as store:
                 error = self._train_and_score(task, configuration, store)
         except Busy:
             return Report(configuration.name, "busy", time.monotonic() - began)
@@ -82,7 +86,7 @@ class Worker:
             if left_out := [name for name in task.metrics if name not in names]:
                 write_text(folder / LEFT_OUT, json.dumps(left_out) + "\n")
             if names:
-                score(run, data, metrics=names, workers=1, **Scoring(**task.scoring).model_dump())
+                score_run(run, data, names, Scoring(**task.scoring), psnr=task.psnr)
         except (KeyboardInterrupt, SystemExit, Busy):
             raise
         except BaseException as error:
@@ -97,6 +101,28 @@ class Worker:
                 self._data.pop(next(iter(self._data)))
             self._data[identity] = open_data(identity)
         return self._data[identity]
+
+
+def score_run(run: Run, data: FactorData, metrics: Sequence[str], scoring: Scoring, *, psnr: float | None) -> None:
+    """Score a run as a study asks for it: its final weights, or the best snapshot with at least this PSNR."""
+    shared = scoring.model_dump(include={"samples", "test_samples", "seed"})
+
+    def measure(weights: Run, names: Sequence[str]) -> Mapping[str, float]:
+        settings = {name: scoring.settings[name] for name in names if name in scoring.settings}
+        return score(weights, data, metrics=names, settings=settings, workers=1, **shared).table
+
+    if (rule := scoring.snapshot) is not None:
+        metric, steps = metric_of(rule.by, metrics), run.snapshots()
+        if not steps:
+            raise InputError("the run has no snapshots.")
+        quality = {step: math.inf if psnr is None else measure(run.at(step), ["psnr"])["psnr"] for step in steps}
+        if not (good := good_enough(quality, psnr)):
+            raise InputError(f"no snapshot reaches {psnr:g} dB: the best has {max(quality.values()):.1f} dB.")
+        best = best_step(rule, {step: measure(run.at(step), [metric])[rule.by] for step in good})
+        if best is None:
+            raise InputError(f"{rule.by} is not a number for any snapshot.")
+        run = run.at(best)
+    measure(run, metrics)
 
 
 def applicable(metrics: Sequence[str], run: Run, data: FactorData) -> list[str]:

@@ -140,7 +140,11 @@ def configure(
     given = {key: value for key, value in settings.items() if value is not None or "." in key}
     execution = Execution(**{key: given.pop(key) for key in Execution.model_fields if key in given})
     own = {key: given.pop(key) for key in OWN_FIELDS if key in given and key != "sources"}
-    made = _resolved(recipe, given, _factors(data))
+    try:
+        made = _resolved(recipe, given, _factors(data))
+    except InputError as error:
+        others = () if isinstance(data, DataIdentity) else tuple(Execution.model_fields)  # a plan is not executed
+        raise _with_all_names(recipe, given, error, others) from None
     identity = data if isinstance(data, DataIdentity) else data.identity
     parts = {name: getattr(made.recipe, name) for name in Recipe.model_fields}
     configuration = Configuration(**parts, data=identity, sources=made.sources, **own)
@@ -179,10 +183,7 @@ def _resolved_by_name(text: str, factors: int | None) -> Resolved:
 
 
 def _resolve(recipe: Source, given: Mapping[str, Any], factors: int | None) -> Resolved:
-    try:
-        made = compose(recipe, given, factors=factors)
-    except InputError as error:
-        raise _with_all_names(recipe, given, error) from None
+    made = compose(recipe, given, factors=factors)
     return Resolved(made, learned_text(made), _sources(made))
 
 
@@ -244,8 +245,8 @@ def _factors(data: FactorData | DataIdentity) -> int | None:
     return len(data.space) if data.has_factors else None
 
 
-def _with_all_names(recipe: Source, given: Mapping[str, Any], error: InputError) -> InputError:
-    """Return an error for an unknown setting that also considers the names of a run and its execution."""
+def _with_all_names(recipe: Source, given: Mapping[str, Any], error: InputError, others: tuple[str, ...]) -> InputError:
+    """Return an error for an unknown setting that also considers the names of a run, and others."""
     title = recipe if isinstance(recipe, str) else "the recipe"
     if not str(error).startswith("unknown setting of"):
         return error
@@ -258,7 +259,7 @@ def _with_all_names(recipe: Source, given: Mapping[str, Any], error: InputError)
     return unknown(
         f"setting of {title}",
         key,
-        [*known, *(name for name in OWN_FIELDS if name != "sources"), *Execution.model_fields],
+        [*known, *(name for name in OWN_FIELDS if name != "sources"), *others],
     )
 
 
