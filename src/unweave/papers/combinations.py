@@ -96,8 +96,8 @@ FINDING = Finding(
     "papers. XYSquares is that of the lite study of adversarial squares at full spacing, with its net and steps. "
     "Nothing was tuned for a combination. The normalised Hessian penalty needs a smooth net, so that its β-TCVAE has "
     "GELUs and the plain one ReLUs.",
-    discussion="Finite scalar quantisation with the L1 norm of the Jacobian wins on rooms3d: all of its seeds have a higher "
-    "InfoM than those of quantisation alone, and its mean InfoM and DCI are the highest of the table. It pays "
+    discussion="Finite scalar quantisation with the L1 norm of the Jacobian wins on rooms3d: all of its seeds have a "
+    "higher InfoM than those of quantisation alone, and its mean InfoM and DCI are the highest of the table. It pays "
     "with reconstruction, and its lead over QLAE in InfoM is smaller than the spread over seeds. MIG hardly "
     "tells the quantised methods apart, because they have two latents per factor, and MIG counts a factor in two "
     "latents as entangled. The normalised Hessian penalty does not raise the scores of β-TCVAE. Quantised "
