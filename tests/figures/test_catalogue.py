@@ -60,6 +60,17 @@ def test_figures_of_many_latents_are_readable_in_print(tmp_path: Path, data: Fac
         check_print(figure.draw(figure.of_runs([run], [data], torch.Generator().manual_seed(0))), name)
 
 
+def test_figures_of_four_runs_are_readable_in_print(
+    gaussian: Run, quantised: Run, plain: Run, linear: Run, data: FactorData
+) -> None:
+    runs = [gaussian, quantised, plain, linear]
+    for figure in (figure for figure in FIGURES.values() if figure.source == "runs"):
+        shown = [run for run in runs if figure.refusal(run, data) is None]
+        settings = SMALL.get(figure.name, {})
+        result = figure.of_runs(shown, [data] * len(shown), torch.Generator().manual_seed(0), **settings)
+        check_print(figure.draw(result), figure.name)
+
+
 def test_figures_of_factors_do_not_apply_to_bare_images(linear: Run) -> None:
     names = {figure.name for figure in applicable_figures(linear, unweave.load(pictures()))}
     assert names >= {"reconstructions", "samples", "traversals", "jacobian", "latent_pairs"}

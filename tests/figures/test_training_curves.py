@@ -28,7 +28,7 @@ def test_panels_above_a_gap_show_their_steps_and_labels_stay_as_given() -> None:
     terms = {f"term{number}": {"qlae": ([1, 2], [1.0, 2.0]), "my_run": ([1, 2], [2.0, 3.0])} for number in range(5)}
     figure = draw_training_curves(Curves("", terms))
     shown = [panel.xaxis.get_tick_params()["labelbottom"] for panel in figure.axes if panel.axison]
-    assert shown == [False, True, True, True, True]
+    assert shown == [False, False, True, True, True]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["qlae", "my_run"]
 
 

@@ -18,7 +18,7 @@ from unweave.training import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ACROSS = 4  # panels
+ACROSS = 3  # panels
 DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (8, 2)))  # told apart in grey print
 FAR = 50.0  # largest over smallest value from which an axis is logarithmic
 
