@@ -65,9 +65,8 @@ def test_figures_of_four_runs_are_readable_in_print(
 ) -> None:
     runs = [gaussian, quantised, plain, linear]
     for figure in (figure for figure in FIGURES.values() if figure.source == "runs"):
-        shown = [run for run in runs if figure.refusal(run, data) is None]
         settings = SMALL.get(figure.name, {})
-        result = figure.of_runs(shown, [data] * len(shown), torch.Generator().manual_seed(0), **settings)
+        result = figure.of_runs(runs, [data] * 4, torch.Generator().manual_seed(0), **settings)
         check_print(figure.draw(result), figure.name)
 
 

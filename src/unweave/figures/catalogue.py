@@ -141,6 +141,7 @@ _OWN = (
         make_training_curves,
         draw_training_curves,
         needs=("log",),
+        skips=True,
     ),
     Figure(
         "perceived_distances",
