@@ -78,7 +78,7 @@ def make_mutual_information(
         information_map(run, own, generator, name, samples=samples, bins=bins)
         for run, own, name in zip(runs, data, names_of(runs), strict=True)
     ]
-    title = title_of(runs[0], "mutual information") if len(runs) == 1 else "Mutual information"
+    title = title_of(runs[0], "mutual information", data[0]) if len(runs) == 1 else "Mutual information"
     return InformationMaps(title, tuple(maps))
 
 

@@ -68,7 +68,9 @@ def make_run_distances(
             if own.space.sizes[axis] > 1
         }
         made.append((name.replace("\n", ", "), found))
-    title = title_of(runs[0], f"distances, {loss}") if len(runs) == 1 else f"Distances along traversals, {loss}"
+    title = (
+        title_of(runs[0], f"distances, {loss}", data[0]) if len(runs) == 1 else f"Distances along traversals, {loss}"
+    )
     return RunDistances(title, loss, tuple(made))
 
 

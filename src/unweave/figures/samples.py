@@ -54,7 +54,7 @@ def make_samples(
             made[place] = [(label, own.sample(columns, generator).images)] if images else []
         decoded = to_bytes(run.sample(rows * columns, generator))
         made[place] += [(name if row == 0 else "", part) for row, part in enumerate(decoded.split(columns))]
-    title = title_of(runs[0], "random samples") if len(runs) == 1 else "Random samples"
+    title = title_of(runs[0], "random samples", data[0]) if len(runs) == 1 else "Random samples"
     return Samples(title, tuple(row for block in made.values() for row in block), _source(runs))
 
 

@@ -62,7 +62,9 @@ def make_training_curves(
     if not terms:
         raise InputError("training_curves: the log is empty. Linear recipes have none, other runs after some steps.")
     note = f"Without a training log: {', '.join(without)}." if without else ""
-    return Curves(title_of(runs[0]) if len(runs) == 1 else "Training curves", terms, note)
+    return Curves(
+        title_of(runs[0], data=data[0] if data else None) if len(runs) == 1 else "Training curves", terms, note
+    )
 
 
 def draw_training_curves(result: Curves) -> Figure:

@@ -81,7 +81,7 @@ def make_two_latents(
         grids.append(
             LatentGrid(name, down, across, images, tuple(values[down].tolist()), tuple(values[across].tolist()))
         )
-    title = title_of(runs[0], "two latents moved together") if len(runs) == 1 else "Two latents moved together"
+    title = title_of(runs[0], "two latents moved together", data[0]) if len(runs) == 1 else "Two latents moved together"
     return TwoLatents(title, tuple(grids))
 
 
