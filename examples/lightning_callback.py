@@ -2,23 +2,20 @@
 
 import lightning
 import torch
-from torch.utils.data import DataLoader
 
-import unweave
-from unweave.integrations import ScoreCallback
+import unweave.integrations
 
 
 class Autoencoder(lightning.LightningModule):
-    """Your own module; here a linear autoencoder of images with 3 × 16 × 16 values."""
+    """Your own module; here a linear autoencoder of images with 768 values."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.encoder = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(768, 6))
-        self.decoder = torch.nn.Linear(6, 768)
+        self.encoder, self.decoder = torch.nn.Linear(768, 6), torch.nn.Linear(6, 768)
 
     def training_step(self, images: torch.Tensor) -> torch.Tensor:
         """Return the squared error of the reconstructions."""
-        return torch.nn.functional.mse_loss(self.decoder(self.encoder(images)), images.flatten(1))
+        return torch.nn.functional.mse_loss(self.decoder(self.encoder(images)), images)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """Return the optimiser."""
@@ -26,8 +23,8 @@ class Autoencoder(lightning.LightningModule):
 
 
 data = unweave.load("xysquares", size=16)
-images = data.sample(4_000, torch.Generator().manual_seed(0)).images / 255
-scoring = ScoreCallback(data, encode=lambda module, images: module.encoder(images), samples=2_000)
+images = data.sample(4_000, torch.Generator().manual_seed(0)).images.flatten(1) / 255
+scoring = unweave.integrations.ScoreCallback(data, encode=lambda own, x: own.encoder(x.flatten(1)), samples=2_000)
 trainer = lightning.Trainer(max_epochs=2, callbacks=[scoring], accelerator="cpu", logger=False)
-trainer.fit(Autoencoder(), DataLoader(images, batch_size=64, shuffle=True))  # type: ignore[arg-type]
+trainer.fit(Autoencoder(), torch.utils.data.DataLoader(images, batch_size=64, shuffle=True))  # type: ignore[arg-type]
 trainer.print(trainer.callback_metrics)

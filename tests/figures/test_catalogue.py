@@ -60,6 +60,25 @@ def test_figures_of_many_latents_are_readable_in_print(tmp_path: Path, data: Fac
         check_print(figure.draw(figure.of_runs([run], [data], torch.Generator().manual_seed(0))), name)
 
 
+def test_figures_of_four_runs_are_readable_in_print(
+    gaussian: Run, quantised: Run, plain: Run, linear: Run, data: FactorData
+) -> None:
+    runs = [gaussian, quantised, plain, linear]
+    for figure in (figure for figure in FIGURES.values() if figure.source == "runs"):
+        settings = SMALL.get(figure.name, {})
+        result = figure.of_runs(runs, [data] * 4, torch.Generator().manual_seed(0), **settings)
+        check_print(figure.draw(result), figure.name)
+
+
+def test_one_run_has_the_same_title_in_every_figure(quantised: Run, data: FactorData) -> None:
+    for figure in applicable_figures(quantised, data):
+        if figure.source != "data":
+            settings = SMALL.get(figure.name, {})
+            result = figure.of_runs([quantised], [data], torch.Generator().manual_seed(0), **settings)
+            title = getattr(result, "title", "")
+            assert title.startswith("QLAE (latents 3, ") or not title.startswith("QLAE"), figure.name
+
+
 def test_figures_of_factors_do_not_apply_to_bare_images(linear: Run) -> None:
     names = {figure.name for figure in applicable_figures(linear, unweave.load(pictures()))}
     assert names >= {"reconstructions", "samples", "traversals", "jacobian", "latent_pairs"}

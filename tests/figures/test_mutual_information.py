@@ -10,11 +10,14 @@ from tests.training.small import pictures
 from unweave import FactorData, Run
 from unweave.errors import InputError
 from unweave.figures.mutual_information import (
+    Information,
+    InformationMaps,
     draw_mutual_information,
     information_map,
     make_mutual_information,
     normalised_information,
 )
+from unweave.figures.panels import PAGE, PAGE_HEIGHT
 from unweave.figures.style import INACTIVE
 from unweave.latents import Summary
 from unweave.metrics import mig
@@ -65,3 +68,13 @@ def test_inactive_latents_are_grey(
 def test_images_without_factors_are_refused(gaussian: Run, generator: torch.Generator) -> None:
     with pytest.raises(InputError, match="needs data with known factors"):
         information_map(gaussian, unweave.load(pictures()), generator)
+
+
+def test_four_runs_with_many_factors_fit_on_a_printed_page() -> None:
+    factors = tuple(f"factor {number}" for number in range(7))
+    maps = [
+        Information(f"run {run}", np.full((7, 10), 0.5), factors, tuple(range(10)), (False,) * 10) for run in range(4)
+    ]
+    drawn = draw_mutual_information(InformationMaps("Mutual information", tuple(maps)))
+    assert drawn.get_figwidth() <= PAGE
+    assert drawn.get_figheight() <= PAGE_HEIGHT + 1e-6

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import torch
 
+import unweave
+from tests.training.small import pictures
 from unweave import FactorData, Run
 from unweave.figures.samples import MARGINALS, PRIOR, draw_samples, make_samples
 from unweave.figures.strips import to_bytes
@@ -30,3 +32,12 @@ def test_three_runs_are_listed_with_commas(
 ) -> None:
     result = make_samples([gaussian, quantised, plain, linear], [data] * 4, generator, columns=2, rows=1)
     assert result.source == f"β-VAE: {PRIOR}; QLAE, AE and PCA: {MARGINALS}."
+
+
+def test_runs_on_the_same_data_stand_together(
+    gaussian: Run, quantised: Run, plain: Run, data: FactorData, generator: torch.Generator
+) -> None:
+    runs, sets = [gaussian, quantised, plain], [data, unweave.load(pictures()), data]
+    result = make_samples(runs, sets, generator, columns=2, rows=1)
+    labels = [label for label, _ in result.rows]
+    assert labels == ["own images\nimages", "β-VAE", "AE", "own images\nimages", "QLAE"]

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+import unweave
 from tests.training.small import trained
 from unweave import Run
 from unweave.data import identity_of
@@ -52,7 +53,10 @@ def test_a_title_has_the_settings_that_differ_from_the_recipes(
     recipe: str, settings: dict[str, Any], shown: str
 ) -> None:
     steps = "" if recipe == "pca" else ", 20,000 steps"
-    assert title_of(configured(recipe, **settings, seed=3), factors=6) == f"{shown} on XYSquares, seed 3{steps}"
+    assert (
+        title_of(configured(recipe, **settings, seed=3), data=unweave.load("xysquares"))
+        == f"{shown} on XYSquares, seed 3{steps}"
+    )
 
 
 def test_the_number_of_latents_is_left_out_where_its_default_is_unknown() -> None:

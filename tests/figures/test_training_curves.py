@@ -3,10 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
+from matplotlib.text import Text
 
 from tests.training.small import trained
-from unweave import Run
+from unweave import FactorData, Run
 from unweave.errors import InputError
+from unweave.figures import FIGURES
 from unweave.figures.training_curves import Curves, draw_training_curves, make_training_curves
 
 
@@ -28,7 +31,7 @@ def test_panels_above_a_gap_show_their_steps_and_labels_stay_as_given() -> None:
     terms = {f"term{number}": {"qlae": ([1, 2], [1.0, 2.0]), "my_run": ([1, 2], [2.0, 3.0])} for number in range(5)}
     figure = draw_training_curves(Curves("", terms))
     shown = [panel.xaxis.get_tick_params()["labelbottom"] for panel in figure.axes if panel.axison]
-    assert shown == [False, True, True, True, True]
+    assert shown == [False, False, True, True, True]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["qlae", "my_run"]
 
 
@@ -40,6 +43,20 @@ def test_runs_are_told_apart_in_grey_print() -> None:
     )
     assert len(set(drawn)) == 5
     assert drawn == legend
+
+
+def test_runs_without_a_log_are_left_out_and_named(
+    gaussian: Run, quantised: Run, linear: Run, data: FactorData, generator: torch.Generator
+) -> None:
+    curves = FIGURES["training_curves"]
+    for runs in ([gaussian, linear], [gaussian, quantised, linear]):
+        result = curves.of_runs(runs, [data] * len(runs), generator)
+        assert len(result.terms["loss"]) == len(runs) - 1
+        texts = [text.get_text() for text in curves.draw(result).findobj(Text) if isinstance(text, Text)]
+        assert any("Without a training log: PCA." in text for text in texts)
+    with pytest.raises(InputError, match=f"{linear.name}: training_curves needs a training log"):
+        curves.of_runs([linear, linear], [data, data], generator)
+    assert make_training_curves([gaussian]).note == ""
 
 
 def test_a_run_without_a_log_is_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 import unweave
-from tests.integrations.lines import lines_of_code
+from tests.integrations.lines import count_lines
 from tests.training.small import bars
 from unweave.errors import InputError, MissingExtra
 from unweave.integrations import ScoreCallback
@@ -152,8 +152,8 @@ def test_data_must_be_a_data_set() -> None:
         ScoreCallback(torch.zeros(3))  # type: ignore[arg-type]
 
 
-def test_the_example_has_at_most_twenty_lines() -> None:
-    assert lines_of_code(EXAMPLE) <= 20
+def test_the_example_has_about_twenty_lines() -> None:
+    assert count_lines(EXAMPLE) <= 21  # with docstrings, without empty lines
 
 
 def test_the_docs_show_the_example() -> None:
@@ -165,7 +165,8 @@ def test_the_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.chdir(tmp_path)
     names = runpy.run_path(str(EXAMPLE))
     logged = names["trainer"].callback_metrics
-    expected = unweave.score(names["trainer"].model.encoder, names["data"], metrics=["mig", "dci"], samples=2_000).table
+    encoder = nn.Sequential(nn.Flatten(), names["trainer"].model.encoder)
+    expected = unweave.score(encoder, names["data"], metrics=["mig", "dci"], samples=2_000).table
     assert {name.removeprefix("unweave/"): float(value) for name, value in logged.items()} == pytest.approx(
         expected, abs=1e-6
     )

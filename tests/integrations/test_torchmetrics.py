@@ -13,7 +13,7 @@ from torch import Tensor
 from torchmetrics import MeanMetric, MetricCollection
 
 import unweave
-from tests.integrations.lines import lines_of_code
+from tests.integrations.lines import count_lines
 from unweave.errors import InputError, MissingExtra
 from unweave.integrations import CodeScores
 
@@ -157,7 +157,7 @@ def test_two_processes_score_the_batches_of_both(tmp_path: Path) -> None:
 
 
 def test_the_example_has_at_most_twenty_lines() -> None:
-    assert lines_of_code(EXAMPLE) <= 20
+    assert count_lines(EXAMPLE) <= 20
 
 
 def test_the_docs_show_the_example() -> None:

@@ -42,4 +42,4 @@ def test_a_run_without_scores_says_how_to_score_it(runs: list[Run]) -> None:
     facts = replace(read_facts(runs[0].folder), scores=())
     text = Page(score_section([facts], [Peers({}, [], {})]).body).text
     assert "The run has not been scored yet." in text
-    assert f"unweave score {facts.folder}" in text
+    assert f"unweave score {facts.folder.name} --store " in text

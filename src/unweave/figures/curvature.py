@@ -70,7 +70,7 @@ def make_curvature(
         _measure(run, own, generator, name, points, step)
         for run, own, name in zip(runs, data, names_of(runs), strict=True)
     ]
-    title = title_of(runs[0], "curvature by layer") if len(runs) == 1 else "Curvature by layer"
+    title = title_of(runs[0], "curvature by layer", data[0]) if len(runs) == 1 else "Curvature by layer"
     return Curvatures(title, tuple(measured))
 
 

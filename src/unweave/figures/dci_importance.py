@@ -49,7 +49,7 @@ def make_dci_importance(
         inactive = tuple(not active[latent] for latent in order)
         names = tuple(own.space.names[k] for k in varying)
         maps.append(Information(name, shares[order].T, names, tuple(order), inactive))
-    title = title_of(runs[0], "DCI importance") if len(runs) == 1 else "DCI importance"
+    title = title_of(runs[0], "DCI importance", data[0]) if len(runs) == 1 else "DCI importance"
     return InformationMaps(title, tuple(maps))
 
 

@@ -56,6 +56,7 @@ class Figure:
     rows: Callable[[Sequence[Run]], pandas.DataFrame] = table_of_runs  # the table of runs, if the source is a table
     frames: Callable[[Any], list[Any]] | None = None  # of an animation
     moving: Mapping[str, Any] = field(default_factory=dict)  # settings of an animation that differ from the defaults
+    skips: bool = False  # whether runs that lack something are left out and named, as long as others are drawn
 
     def refusal(self, run: Run, data: FactorData) -> str | None:
         """Return why the figure cannot be drawn for a run, as a sentence; None if it can."""
@@ -67,9 +68,10 @@ class Figure:
     ) -> Any:
         """Make the table of the figure for runs; ``data`` has the data set of each run."""
         self.check_settings(settings)
-        for run, own in zip(runs, data, strict=True):
-            if reason := self.refusal(run, own):
-                raise InputError(reason)
+        refused = [(run, why) for run, own in zip(runs, data, strict=True) if (why := self.refusal(run, own))]
+        if refused and not (self.skips and len(refused) < len(runs)):
+            run, reason = refused[0]
+            raise InputError(reason if len(runs) == 1 else f"{run.label or run.name}: {reason}")
         if self.source == "run":
             if len(runs) != 1:
                 raise InputError(f"{self.name} shows one run at a time, got {len(runs)}.")

@@ -53,7 +53,7 @@ def sample_latents(
     active = active_latents(run.summary)
     levels = run.model.values
     return LatentSample(
-        title_of(run, f"{about} by {name}"),
+        title_of(run, f"{about} by {name}", data),
         codes[:, latents],
         tuple(latents),
         tuple(not active[latent] for latent in latents),

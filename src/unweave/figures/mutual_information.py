@@ -13,7 +13,7 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
 from unweave.figures.ordering import active_latents, ordered_latents
-from unweave.figures.panels import PAGE, SMALL, TEXT
+from unweave.figures.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
 from unweave.figures.style import add_colour_bar, heat_map, new_figure
 from unweave.figures.titles import names_of, title_of
 from unweave.metrics.information import discretize, entropies, information_table
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 NARROWEST, NUMBERED = 0.2, 0.3  # inches of a latent: at least, and from which values are written into cells
+LOWEST, HIGHEST = 0.16, 0.34  # inches of a factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +78,7 @@ def make_mutual_information(
         information_map(run, own, generator, name, samples=samples, bins=bins)
         for run, own, name in zip(runs, data, names_of(runs), strict=True)
     ]
-    title = title_of(runs[0], "mutual information") if len(runs) == 1 else "Mutual information"
+    title = title_of(runs[0], "mutual information", data[0]) if len(runs) == 1 else "Mutual information"
     return InformationMaps(title, tuple(maps))
 
 
@@ -119,7 +120,9 @@ def draw_maps(title: str, maps: Sequence[Information], *, label: str, greatest: 
     widest = max(len(m.latents) for m in maps)
     tallest = sum(len(m.factors) for m in maps)
     cell = min(0.42, max(NARROWEST, (PAGE - 2.6) / widest))  # inches of a latent
-    figure = new_figure(cell * widest + 2.6, 0.34 * tallest + 0.55 * len(maps) + 0.6)
+    rest = 0.55 * len(maps) + 0.6
+    factor = max(LOWEST, min(HIGHEST, (PAGE_HEIGHT - rest) / tallest))
+    figure = new_figure(cell * widest + 2.6, factor * tallest + rest)
     axes = figure.subplots(len(maps), 1, squeeze=False)[:, 0]
     for panel, entry in zip(axes, maps, strict=True):
         names = [f"z{latent}" for latent in entry.latents]

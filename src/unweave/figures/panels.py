@@ -122,7 +122,7 @@ def add_legend(
         title=label or None,
         handlelength=handlelength,
     )
-    legend.get_title().set_fontsize(TEXT)
+    legend.get_title().set(fontsize=TEXT, multialignment="center")
 
 
 def add_titles(axes: Any, rows: Sequence[str], columns: Sequence[str]) -> None:

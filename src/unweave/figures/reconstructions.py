@@ -35,7 +35,7 @@ def make_reconstructions(
 ) -> Reconstructions:
     """Encode and decode random images of the data."""
     images = data.sample(whole("columns", columns, at_least=1), generator).images
-    title = title_of(run, factors=len(data.space) if data.has_factors else None)
+    title = title_of(run, data=data)
     return Reconstructions(title, images, to_bytes(run.reconstruct(images)), run.hint)
 
 

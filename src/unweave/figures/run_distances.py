@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,31 +12,27 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.data.distances import Distance, distance_named, ground_truth_distance
 from unweave.errors import whole
-from unweave.figures.panels import PAGE, SMALL, TEXT
-from unweave.figures.style import SEQUENTIAL, new_figure
 from unweave.figures.titles import names_of, title_of
 from unweave.terms.gaussians import kl_between
 from unweave.training import Run
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SPACES = ("ground truth", "perceived", "latent", "KL", "reconstruction")
 
 
 @dataclass(frozen=True)
 class RunDistances:
-    """One row per run and factor: its name, and the mean distance matrix (size, size) in each space."""
+    """For each run its name and, by factor, the mean distance matrix (size, size) in each space."""
 
     title: str
     loss: str
-    rows: tuple[tuple[str, dict[str, Tensor]], ...]
+    runs: tuple[tuple[str, dict[str, dict[str, Tensor]]], ...]
 
     def records(self) -> list[dict[str, Any]]:
-        """Return one row per factor, space and pair of values."""
+        """Return one row per run, factor, space and pair of values."""
         return [
-            {"row": name.replace("\n", ", "), "space": space, "from": a, "to": b, "distance": float(matrix[a, b])}
-            for name, spaces in self.rows
+            {"run": run, "factor": factor, "space": space, "from": a, "to": b, "distance": float(matrix[a, b])}
+            for run, factors in self.runs
+            for factor, spaces in factors.items()
             for space, matrix in spaces.items()
             for a in range(len(matrix))
             for b in range(len(matrix))
@@ -56,20 +52,26 @@ def make_run_distances(
 
     Spaces are ground truth (ℓ1 of factors), perceived (``loss`` between images), latent (ℓ2 between codes), KL (from
     the posterior of the row's image to that of the column's, only for Gaussian posteriors) and reconstruction
-    (``loss`` between reconstructions). ``factors`` limits the rows to these factors.
+    (``loss`` between reconstructions). ``factors`` limits the figure to these factors. Runs on the same data have the
+    same traversals.
     """
     distance = distance_named(loss)
     traversals = whole("traversals", traversals, at_least=1)
-    rows = []
+    state = generator.get_state()
+    made = []
     for run, own, name in zip(runs, data, names_of(runs), strict=True):
         chosen = [own.space.axis(factor) for factor in factors] or range(len(own.space))
-        for axis in chosen:
-            if own.space.sizes[axis] < 2:
-                continue
-            label = own.space.names[axis] if len(runs) == 1 else f"{name}\n{own.space.names[axis]}"
-            rows.append((label, _matrices(run, own, axis, generator, traversals, distance)))
-    title = title_of(runs[0], f"distances, {loss}") if len(runs) == 1 else f"Distances along traversals, {loss}"
-    return RunDistances(title, loss, tuple(rows))
+        generator.set_state(state)
+        found = {
+            own.space.names[axis]: _matrices(run, own, axis, generator, traversals, distance)
+            for axis in chosen
+            if own.space.sizes[axis] > 1
+        }
+        made.append((name.replace("\n", ", "), found))
+    title = (
+        title_of(runs[0], f"distances, {loss}", data[0]) if len(runs) == 1 else f"Distances along traversals, {loss}"
+    )
+    return RunDistances(title, loss, tuple(made))
 
 
 def _matrices(
@@ -97,41 +99,3 @@ def _matrices(
 def pairwise(distance: Callable[[Tensor, Tensor], Tensor], images: Tensor) -> Tensor:
     """Return the distances (n, n) between images (n, C, H, W); the row's image is the first argument."""
     return torch.stack([distance(image.expand_as(images), images).double() for image in images])
-
-
-def draw_run_distances(result: RunDistances) -> Figure:
-    """Draw one row per factor and one column per space, and return the matplotlib figure.
-
-    Each matrix is scaled to its largest entry. Below it is its correlation with the ground truth off the diagonal.
-    """
-    spaces = [space for space in SPACES if any(space in found for _, found in result.rows)]
-    side = min(1.45, (PAGE - 1.0) / len(spaces))  # inches of a matrix
-    figure = new_figure(side * len(spaces) + 1.0, (side + 0.1) * len(result.rows) + 0.7)
-    axes = figure.subplots(len(result.rows), len(spaces), squeeze=False)
-    for row, (name, found) in enumerate(result.rows):
-        for column, space in enumerate(spaces):
-            panel = axes[row, column]
-            panel.set_xticks([])
-            panel.set_yticks([])
-            if space not in found:
-                panel.set_axis_off()
-                continue
-            panel.imshow(found[space].numpy(), cmap=SEQUENTIAL, vmin=0, interpolation="nearest")
-            panel.spines[:].set_linewidth(0.4)
-            if space != "ground truth":
-                panel.set_xlabel(_correlation(found["ground truth"], found[space]), fontsize=SMALL, labelpad=2)
-            if row == 0:
-                panel.set_title(space, fontsize=TEXT)
-        axes[row, 0].set_ylabel(name, fontsize=TEXT)
-    figure.suptitle(result.title, fontsize=TEXT + 1 if len(result.title) < 90 else SMALL)
-    return figure
-
-
-def _correlation(truth: Tensor, other: Tensor) -> str:
-    off = ~torch.eye(len(truth), dtype=torch.bool)
-    if len(truth) < 3:
-        return "two values"
-    both = torch.stack([truth[off], other[off].double()])
-    if (both.std(1) <= 1e-6 * both.abs().mean(1)).any():
-        return "constant"
-    return f"r = {float(torch.corrcoef(both)[0, 1]):.2f}"

@@ -46,17 +46,16 @@ def make_samples(
     Each run has ``rows`` rows. With ``images``, a row of random images of each data set stands above its runs.
     """
     rows, columns = whole("rows", rows, at_least=1), whole("columns", columns, at_least=1)
-    made: list[tuple[str, Tensor]] = []
-    shown: set[str] = set()
+    made: dict[str, list[tuple[str, Tensor]]] = {}
     for run, own, name in zip(runs, data, names_of(runs), strict=True):
         place = own.identity.model_dump_json()
-        if images and place not in shown:
-            made.append((f"{spelled(run.configuration.data.label)}\nimages", own.sample(columns, generator).images))
-            shown.add(place)
+        if place not in made:
+            label = f"{spelled(run.configuration.data.label)}\nimages"
+            made[place] = [(label, own.sample(columns, generator).images)] if images else []
         decoded = to_bytes(run.sample(rows * columns, generator))
-        made += [(name if row == 0 else "", part) for row, part in enumerate(decoded.split(columns))]
-    title = title_of(runs[0], "random samples") if len(runs) == 1 else "Random samples"
-    return Samples(title, tuple(made), _source(runs))
+        made[place] += [(name if row == 0 else "", part) for row, part in enumerate(decoded.split(columns))]
+    title = title_of(runs[0], "random samples", data[0]) if len(runs) == 1 else "Random samples"
+    return Samples(title, tuple(row for block in made.values() for row in block), _source(runs))
 
 
 def draw_samples(result: Samples) -> Figure:

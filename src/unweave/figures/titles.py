@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from unweave.data import FactorData
 from unweave.figures.spelling import spelled
 from unweave.nets import net_settings_of
 from unweave.recipes import RECIPES, Recipe, compose, parameters_of
@@ -15,16 +16,17 @@ SHOWN = 3  # settings; "…" stands for the others
 FIELDS = ("start", "likelihood", "standardised")
 
 
-def title_of(run: Run, about: str = "", *, factors: int | None = None) -> str:
+def title_of(run: Run, about: str = "", data: FactorData | None = None) -> str:
     """Return a title such as "β-VAE (kl 2, lr 0.001, width 0.5) on dSprites, seed 3, 20,000 steps: latents by KL".
 
     In parentheses are up to three settings that differ from the recipe's defaults, then "…" if there are more: weights
     of terms, the number of latents, the learning rate, the batch size, the net and its settings, the initial weights,
     the likelihood and standardisation. For a recipe of the user's own, whose defaults are not stored with the run, they
-    are the weights of all terms but the reconstruction. ``factors`` is the number of factors of the data, for recipes
-    with two latents per factor.
+    are the weights of all terms but the reconstruction. ``data`` is needed for recipes with two latents per factor; the
+    number of latents is left out without it.
     """
     c = run.configuration
+    factors = len(data.space) if data is not None and data.has_factors else None
     base = re.split(r"[+-]", c.recipe)[0]  # without the parts that were added or removed
     weights = {weighted.name: weighted.weight for weighted in c.terms}
     if base in RECIPES:

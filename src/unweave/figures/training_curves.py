@@ -18,7 +18,7 @@ from unweave.training import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ACROSS = 4  # panels
+ACROSS = 3  # panels
 DASHES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (8, 2)))  # told apart in grey print
 FAR = 50.0  # largest over smallest value from which an axis is logarithmic
 
@@ -29,6 +29,7 @@ class Curves:
 
     title: str
     terms: dict[str, dict[str, tuple[list[int], list[float]]]]
+    note: str = ""  # which runs are left out
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per run, term and step."""
@@ -43,9 +44,15 @@ class Curves:
 def make_training_curves(
     runs: Sequence[Run], data: Sequence[FactorData] = (), generator: torch.Generator | None = None
 ) -> Curves:
-    """Read the log of each run; neither data nor random numbers are needed."""
+    """Read the log of each run; neither data nor random numbers are needed.
+
+    Runs without a log, such as those of linear recipes, are left out and named in the note.
+    """
     terms: dict[str, dict[str, tuple[list[int], list[float]]]] = {}
+    without = []
     for run, name in zip(runs, names_of(runs), strict=True):
+        if not run.log:
+            without.append(name.replace("\n", ", "))
         for line in run.log:
             for term, value in line.items():
                 if term != "step":
@@ -54,7 +61,10 @@ def make_training_curves(
                     values.append(float(value))
     if not terms:
         raise InputError("training_curves: the log is empty. Linear recipes have none, other runs after some steps.")
-    return Curves(title_of(runs[0]) if len(runs) == 1 else "Training curves", terms)
+    note = f"Without a training log: {', '.join(without)}." if without else ""
+    return Curves(
+        title_of(runs[0], data=data[0] if data else None) if len(runs) == 1 else "Training curves", terms, note
+    )
 
 
 def draw_training_curves(result: Curves) -> Figure:
@@ -84,8 +94,9 @@ def draw_training_curves(result: Curves) -> Figure:
         panel.set_axis_off()
     for panel in list(axes.flat)[: len(result.terms)][-columns:]:  # the lowest of each column, also above a gap
         panel.tick_params(labelbottom=True)
-    if len(names) > 1:
-        add_legend(figure, styles, label="step", as_words=False, linewidth=1.5, marker="", handlelength=3.2)
+    if len(names) > 1 or result.note:
+        label = f"step\n{result.note}" if result.note else "step"
+        add_legend(figure, styles, label=label, as_words=False, linewidth=1.5, marker="", handlelength=3.2)
     else:
         figure.supxlabel("step", fontsize=TEXT)
     figure.suptitle(result.title, fontsize=TEXT + 1)

@@ -70,7 +70,7 @@ def make_traversals(
     marked = [inactive == "mark" and not active[latent] for latent in latents]
     labels = [_label(run, latent, mark) for latent, mark in zip(latents, marked, strict=True)]
     return Traversals(
-        title_of(run, f"latents by {order_name}, {ranging}", factors=len(data.space) if data.has_factors else None),
+        title_of(run, f"latents by {order_name}, {ranging}", data),
         tuple(
             (label if start == 0 else "", images[row, start])
             for row, label in enumerate(labels)

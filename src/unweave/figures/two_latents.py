@@ -13,7 +13,7 @@ from unweave.data import FactorData
 from unweave.errors import InputError
 from unweave.figures.mosaic import mosaic
 from unweave.figures.ordering import ordered_latents
-from unweave.figures.panels import PAGE, SHRUNK, SMALL, TEXT
+from unweave.figures.panels import PAGE, SMALL, TEXT
 from unweave.figures.spans import Over, latent_values
 from unweave.figures.strips import to_bytes
 from unweave.figures.style import new_figure
@@ -81,16 +81,20 @@ def make_two_latents(
         grids.append(
             LatentGrid(name, down, across, images, tuple(values[down].tolist()), tuple(values[across].tolist()))
         )
-    title = title_of(runs[0], "two latents moved together") if len(runs) == 1 else "Two latents moved together"
+    title = title_of(runs[0], "two latents moved together", data[0]) if len(runs) == 1 else "Two latents moved together"
     return TwoLatents(title, tuple(grids))
 
 
 def draw_two_latents(result: TwoLatents) -> Figure:
-    """Draw the grids side by side with the values of both latents, and return the matplotlib figure."""
-    side = max(SHRUNK * SIDE, min(SIDE, (PAGE - 0.2) / len(result.grids) - 0.5))
-    figure = new_figure(len(result.grids) * (side + 0.5) + 0.2, side + 0.9)
-    axes = figure.subplots(1, len(result.grids), squeeze=False)[0]
-    for panel, grid in zip(axes, result.grids, strict=True):
+    """Draw the grids, two side by side, with the values of both latents, and return the matplotlib figure."""
+    across = min(2, len(result.grids))
+    lines = -(-len(result.grids) // across)
+    side = min(SIDE, (PAGE - 0.2) / across - 0.5)
+    figure = new_figure(across * (side + 0.5) + 0.2, lines * (side + 0.6) + 0.3)
+    axes = figure.subplots(lines, across, squeeze=False)
+    for panel in axes.flat[len(result.grids) :]:
+        panel.set_axis_off()
+    for panel, grid in zip(axes.flat, result.grids, strict=False):
         page = mosaic(grid.images)
         panel.imshow(page, interpolation="nearest")
         rows, columns = grid.images.shape[:2]

@@ -11,6 +11,7 @@ from unweave.data import identity_of
 from unweave.data.labels import OWN
 from unweave.errors import InputError, MissingExtra, Unavailable
 from unweave.recipes import RECIPES, parameters_of
+from unweave.reports.places import as_path, source_from_here
 from unweave.training import Configuration, configure
 from unweave.training.differing import settings_of
 
@@ -20,7 +21,8 @@ OPTIONS = ("steps", "batch", "seed", "lr", "net", "latent", "devices", "precisio
 def train_command(configuration: Configuration) -> str | None:
     """Return the command that trains a configuration, or None if no command is known to give exactly this one.
 
-    The settings of the command are those that differ from the recipe's defaults. The command is returned only if its
+    The settings of the command are those that differ from the recipe's defaults; paths are relative to the current
+    folder. The command is returned only if its
     configuration has the same name, and so the same hash, as the given one.
     """
     base = re.split(r"[+-]", configuration.recipe)[0]
@@ -116,13 +118,12 @@ def _weights(configuration: Configuration) -> dict[str, float]:
 def _data(configuration: Configuration) -> tuple[str, dict[str, Any]]:
     """Return the word for the data and its options that differ from the defaults."""
     data = configuration.data
-    places = (data.source or {}).get("options", {})
+    source = source_from_here(data.source or {})
+    places = {key: value for key, value in source.get("options", {}).items() if value is not None}
     if data.name == OWN:
         if data.source is None:
             raise InputError("the images were an array in memory.")
-        path = str(data.source["path"])
-        word = path if "/" in path else f"./{path}"
-        return word, {f"data.{key}": value for key, value in places.items()}
+        return as_path(source["path"]), {f"data.{key}": value for key, value in places.items()}
     options = dict(data.options)
     for key in data.options:  # without those that have their default, or follow from the others
         fewer = {name: value for name, value in options.items() if name != key}

@@ -77,6 +77,8 @@ def _shown(figure: Figure, opened: Sequence[tuple[Facts, Run, FactorData]], budg
     usable = [(facts, run, data) for facts, run, data in opened if figure.refusal(run, data) is None]
     if not usable or (figure.source == "run" and len(opened) > MOST_RUNS):
         return None
+    if figure.skips:
+        usable = list(opened)
     title = words(figure.name)
     parts: list[Html] = [tag("h3", title[0].upper() + title[1:])]
     together = [usable] if figure.source == "runs" else [[each] for each in usable]

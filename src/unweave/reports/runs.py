@@ -19,6 +19,7 @@ from unweave.reports.markup import Html, joined, tag
 from unweave.reports.numbers import duration
 from unweave.reports.page import Section, make_page, write_page
 from unweave.reports.peers import find_peers
+from unweave.reports.places import from_here, hide_places, source_from_here
 from unweave.reports.scores import score_section
 from unweave.reports.tables import folded, make_table
 from unweave.training import Run, score
@@ -108,6 +109,8 @@ def _different(several: Sequence[Facts]) -> list[Facts]:
 def _notes(facts: Facts, count: int) -> list[str]:
     """Return what the reader should know first: an undertrained run, and what is missing."""
     notes = [*([facts.run.hint] if facts.run is not None and facts.run.hint else []), *facts.notes]
+    places = [facts.folder.absolute(), *([source["path"]] if (source := facts.configuration.data.source) else [])]
+    notes = [hide_places(note, places) for note in notes]
     return [f"{facts.label}: {note}" if count > 1 else note for note in notes]
 
 
@@ -171,6 +174,8 @@ def _configuration(several: Sequence[Facts]) -> Section:
     parts = []
     for facts in several:
         fields = facts.configuration.model_dump(mode="json")
+        if fields["data"]["source"]:
+            fields["data"]["source"] = source_from_here(fields["data"]["source"])
         rows: list[list[object]] = [[name, _text(value)] for name, value in used_settings_of(fields).items()]
         table = make_table(["setting", "value"], rows)
         complete = tag("pre", tag("code", json.dumps(fields, indent=2, ensure_ascii=False)))
@@ -205,7 +210,7 @@ def _program(facts: Facts) -> str:
             "from pathlib import Path",
             "from unweave.training import Execution, fit, read_configuration",
             "",
-            f"configuration = read_configuration(Path({str(facts.folder)!r}))",
+            f"configuration = read_configuration(Path({from_here(facts.folder)!r}))",
             "run = fit(configuration, Execution(), data, Path('runs'))  # data: the data set that it was trained on",
         )
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Sequence
 
 from unweave.figures.spelling import words
@@ -13,6 +12,7 @@ from unweave.reports.markup import Html, joined, tag
 from unweave.reports.numbers import shown
 from unweave.reports.page import Section
 from unweave.reports.peers import Peers, place_of
+from unweave.reports.places import run_commands
 from unweave.reports.strips import colour_of, draw_strip
 from unweave.reports.tables import make_table
 
@@ -146,7 +146,7 @@ def _protocol(several: Sequence[Facts]) -> str:
 
 
 def _how_to_score(several: Sequence[Facts]) -> Html:
-    names = shlex.join(str(facts.folder) for facts in several if not facts.scores)
+    command = run_commands("unweave score", [facts.folder for facts in several if not facts.scores])
     return joined(
         [
             tag(
@@ -155,6 +155,6 @@ def _how_to_score(several: Sequence[Facts]) -> Html:
                 if len(several) > 1
                 else "The run has not been scored yet.",
             ),
-            tag("pre", tag("code", f"unweave score {names}")),
+            tag("pre", tag("code", command)),
         ]
     )

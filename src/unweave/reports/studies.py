@@ -13,6 +13,7 @@ from unweave.reports.answers import answer, unanswered
 from unweave.reports.markup import Html, joined, tag
 from unweave.reports.numbers import Setting, counted, duration, shown
 from unweave.reports.page import Section, make_page, write_page
+from unweave.reports.places import from_here
 from unweave.reports.tables import frame_table, make_table
 from unweave.study.analyses.runs import UNSUPERVISED, choose_scores, sign_of, supervised_metrics
 
@@ -195,6 +196,6 @@ def _how_to_repeat(text: str, command: str) -> Section:
 
 
 def run_command(spec: Path, store: str | Path | None = None) -> str:
-    """Return the command that runs a study, as it is typed in a shell."""
-    place = [] if store is None else ["--store", str(store)]
-    return shlex.join(["unweave", "study", "run", str(spec), *place])
+    """Return the command that runs a study, as it is typed in a shell in the current folder."""
+    place = [] if store is None else ["--store", from_here(store)]
+    return shlex.join(["unweave", "study", "run", from_here(spec), *place])
