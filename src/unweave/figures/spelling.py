@@ -48,7 +48,23 @@ DATA = {
     "isaac3d": "Isaac3D",
 }
 SCORES = {"beta_vae_score": "BetaVAE score", "factor_vae_score": "FactorVAE score", "infomec": "InfoMEC"}
-CAPITALS = ("dci", "dcimig", "dip", "elbo", "irs", "jemmig", "kl", "l1", "l2", "mcc", "mig", "psnr", "sap", "udr")
+CAPITALS = (
+    "dci",
+    "dcimig",
+    "dip",
+    "elbo",
+    "fsq",
+    "irs",
+    "jemmig",
+    "kl",
+    "l1",
+    "l2",
+    "mcc",
+    "mig",
+    "psnr",
+    "sap",
+    "udr",
+)
 
 _KNOWN = {**METHODS, **DATA, **SCORES}
 _LONGEST_FIRST = "|".join(sorted(_KNOWN, key=len, reverse=True))
