@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from unweave import Run
-from unweave.explore.describing import describe, normalised_information, summary_of
+from unweave.explore.describing import describe, facts, normalised_information, summary_of
 from unweave.metrics import mig
 
 GRID = torch.cartesian_prod(torch.arange(4), torch.arange(3), torch.arange(1)).repeat(50, 1)  # the last is constant
@@ -53,6 +53,17 @@ def test_a_description_has_the_numbers_of_mig_and_of_the_summary(smooth: Run) ->
         assert latent["certainty"] == pytest.approx(float(table[latent["index"], best]), abs=1e-4)
         assert latent["low"] <= -2.5 < 2.5 <= latent["high"]
         assert latent["levels"] is None
+
+
+def test_the_heading_of_a_run_has_its_label(smooth: Run) -> None:
+    before = smooth.label
+    try:
+        smooth.label = "first"
+        assert facts(smooth)[0] == ["label", "first"]
+        smooth.label = ""
+        assert "label" not in [name for name, _ in facts(smooth)]
+    finally:
+        smooth.label = before
 
 
 def test_a_quantised_latent_has_its_levels(stepped: Run) -> None:

@@ -104,6 +104,10 @@ def test_changed_files_are_read_again(store: Path, tmp_path: Path, smooth: Run) 
     (folder / "scores.json").write_text(json.dumps([entry, {**entry, "result": {"score": "NaN"}}, entry]))
     table.read()
     assert by_name(table.look())["mig"][0] == 0.25
+    snapshot = {**entry, "protocol": {"step": 20}, "result": {"score": 0.5}}  # the run has 40 steps
+    (folder / "scores.json").write_text(json.dumps([{**entry, "protocol": {"step": 40}}, snapshot]))
+    table.read()
+    assert by_name(table.look())["mig"][0] == 0.25
     (folder / "scores.json").write_text(json.dumps([other]))  # dci has other scores
     table.read()
     damaged = by_name(table.look())

@@ -86,7 +86,8 @@ def facts(run: Run) -> list[list[str]]:
     """Return labels and texts for the heading of a run."""
     c, state = run.configuration, run.state
     trained = [["net", c.net.name], ["steps", f"{run.step:,}"]] if c.linear is None else []
-    shown = [["latents", f"{c.latent.size}"], ["seed", f"{c.seed}"], *trained]
+    named = [["label", run.label]] if run.label else []
+    shown = [*named, ["latents", f"{c.latent.size}"], ["seed", f"{c.seed}"], *trained]
     if state.psnr is not None:
         shown.append(["PSNR", f"{state.psnr:.1f} dB"])
     with contextlib.suppress(InputError, Unavailable):  # damaged, or measured with several protocols

@@ -103,7 +103,7 @@ def read_row(folder: Path, settings: Mapping[str, Any] | None = None) -> Row:
         row |= {"recipe": fields.get("recipe"), "seed": fields.get("seed")}
         row |= {"step": None} if fields.get("linear") else {"steps": fields.get("steps")}
         row["settings"] = flat(fields) if settings is None else dict(settings)
-        row["scores"] = _scores(folder)
+        row["scores"] = _scores(folder, row.get("step"))
     except (InputError, Unavailable, ValueError, TypeError, KeyError, AttributeError) as error:
         row |= {"state": "damaged", "error": str(error)}
     return row
@@ -191,14 +191,19 @@ def _planned(settings: Mapping[str, Any]) -> Row:
     return {name: settings[name] for name in ("recipe", "data", "seed") if isinstance(settings.get(name), str | int)}
 
 
-def _scores(folder: Path) -> dict[str, float]:
-    """Return the scores of a run by name, the last one where a metric was measured several times."""
+def _scores(folder: Path, step: int | None) -> dict[str, float]:
+    """Return the scores of a run at a step by name, the last one where a metric was measured several times.
+
+    Those of snapshots are left out; ``step`` is None for methods that are not trained in steps.
+    """
     try:
         entries = read_json(folder / SCORES)
     except FileNotFoundError:
         return {}
     found = {}
     for entry in entries:
+        if step is not None and entry["protocol"].get("step", step) != step:
+            continue
         names = METRICS[entry["metric"]].scores if entry["metric"] in METRICS else ("score",)
         for score in names:
             name = entry["metric"] if len(names) == 1 else f"{entry['metric']}.{score}"

@@ -29,14 +29,14 @@ export function makeScatter(onOpen) {
     context.scale(ratio, ratio);
     const across = scale(x, rows, MARGIN.left, box.width - MARGIN.right, APART);
     const up = scale(y, rows, box.height - MARGIN.bottom, MARGIN.top);
-    const colours = groups(colour, rows);
+    const drawn = rows.filter((row) => x.values[row] !== null && y.values[row] !== null);
+    const colours = groups(colour, drawn);
     const style = getComputedStyle(canvas);
     axes(context, box, across, up, x, y, style);
     points = [];
     context.globalAlpha = rows.length > 2000 ? 0.45 : rows.length > 300 ? 0.65 : 0.85;
     const radius = rows.length > 2000 ? 2.2 : rows.length > 300 ? 3 : 4;
-    for (const row of rows) {
-      if (x.values[row] === null || y.values[row] === null) continue;
+    for (const row of drawn) {
       const point = { row, left: across.at(row), top: up.at(row) };
       context.fillStyle = colours.of(row);
       context.beginPath();
