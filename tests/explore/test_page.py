@@ -280,7 +280,7 @@ def test_a_study_of_hundreds_of_runs_sorts_filters_and_opens_a_run(page: Page, s
         page.locator(".grid").evaluate("grid => grid.scrollTo(0, 1e6)")
         page.get_by_role("row").filter(has_text="0.001").first.wait_for()
         assert page.locator("canvas.scatter").get_attribute("data-points") == "299"  # one has no score
-        assert [page.locator("select").nth(place).input_value() for place in (0, 1)] == ["mig", "beta"]
+        assert [page.locator("select").nth(place).input_value() for place in (0, 1)] == ["mig", "strength"]
         page.get_by_role("cell", name="β-VAE").first.wait_for()
         for spelling in ("beta_vae", "β-VAE"):
             page.get_by_label("Filter").fill(f"mig > 0.25 beta = 30 recipe = {spelling}")
