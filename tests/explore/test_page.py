@@ -372,7 +372,8 @@ def test_markup_in_the_files_of_a_run_stays_text(page: Page, tmp_path: Path, smo
         page.get_by_role("cell", name=markup).wait_for()
         page.locator(".rows a").click()
         page.wait_for_selector(f"{DECODED}[data-frame]")
-        page.get_by_text(markup).wait_for()
+        page.locator("dd").filter(has_text=markup).wait_for()  # the label
+        page.locator("figcaption").filter(has_text=markup).wait_for()  # a term of the loss
         assert page.locator("img").count() == 0
 
 

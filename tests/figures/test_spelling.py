@@ -23,7 +23,7 @@ def test_every_recipe_and_data_set_has_a_spelling() -> None:
         ("beta_vae (kl 2)", "β-VAE (kl 2)"),
         ("beta_vae on dsprites", "β-VAE on dSprites"),
         ("tripod_without_nhp", "Tripod without NHP"),
-        ("ae+fsq+jacobian_l1", "AE + fsq + jacobian L1"),
+        ("ae+fsq+jacobian_l1", "AE + FSQ + jacobian L1"),
         ("beta_vae+my_term:Sparsity-kl", "β-VAE + my_term:Sparsity − KL"),
         ("my_beta_vae", "my_beta_vae"),
         ("vae_of_mine", "vae_of_mine"),

@@ -43,7 +43,7 @@ def configured(recipe: Source, **settings: Any) -> Run:
         ),
         ("beta_vae", {"terms": {"jacobian_l1": 0.1}}, "β-VAE + jacobian L1 (jacobian_l1 0.1)"),  # and no "kl 4"
         ("beta_vae", {"terms": {"kl": 0}}, "β-VAE − KL"),
-        ("ae", {"latent": "fsq", "reconstruction.weight": 2.0}, "AE + fsq (reconstruction 2)"),
+        ("ae", {"latent": "fsq", "reconstruction.weight": 2.0}, "AE + FSQ (reconstruction 2)"),
         ("qlae", {}, "QLAE"),  # with two latents per factor
         ("qlae", {"latents": 10}, "QLAE (latents 10)"),
         ("pca", {"latents": 3}, "PCA (latents 3)"),
