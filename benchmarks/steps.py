@@ -15,11 +15,11 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
 from unweave import FactorData
-from unweave.training.building import build_model
+from unweave.training.assembly import build_model
 from unweave.training.configuration import configure
-from unweave.training.fitting import launched
 from unweave.training.log import Log
 from unweave.training.loop import Session
+from unweave.training.trainer import launched
 
 BATCH, LATENTS = 64, 10
 Step = Callable[[int], object]  # takes the number of the step

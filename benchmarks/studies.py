@@ -22,7 +22,7 @@ import tiny_runs
 from killing import WORKERS, disturbed
 from unweave.data import load
 from unweave.study import Study
-from unweave.study.worker import Report
+from unweave.study.engines.worker import Report
 from unweave.training import Execution, fit
 from unweave.training.loop import Callback, Moment
 

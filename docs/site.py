@@ -24,7 +24,7 @@ REFERENCE = (
     "unweave.recipes",
     "unweave.training",
     "unweave.study",
-    "unweave.study.analyses",
+    "unweave.questions",
     "unweave.figures",
     "unweave.reports",
     "unweave.papers",

@@ -3,7 +3,7 @@
 import lightning
 import torch
 
-import unweave.integrations
+import unweave.interop
 
 
 class Autoencoder(lightning.LightningModule):
@@ -24,7 +24,7 @@ class Autoencoder(lightning.LightningModule):
 
 data = unweave.load("xysquares", size=16)
 images = data.sample(4_000, torch.Generator().manual_seed(0)).images.flatten(1) / 255
-scoring = unweave.integrations.ScoreCallback(data, encode=lambda own, x: own.encoder(x.flatten(1)), samples=2_000)
+scoring = unweave.interop.ScoreCallback(data, encode=lambda own, x: own.encoder(x.flatten(1)), samples=2_000)
 trainer = lightning.Trainer(max_epochs=2, callbacks=[scoring], accelerator="cpu", logger=False)
 trainer.fit(Autoencoder(), torch.utils.data.DataLoader(images, batch_size=64, shuffle=True))  # type: ignore[arg-type]
 trainer.print(trainer.callback_metrics)

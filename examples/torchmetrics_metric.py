@@ -5,7 +5,7 @@ from rich import print as show
 from torch.utils.data import DataLoader, TensorDataset
 
 import unweave
-from unweave.integrations import CodeScores
+from unweave.interop import CodeScores
 
 data = unweave.load("xysquares", size=16)
 factors = data.space.sample(2_000, torch.Generator().manual_seed(0))

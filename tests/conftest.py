@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,3 +48,38 @@ def shared_data() -> Path:
     if not SHARED.exists():
         pytest.skip("the shared folder with genuine data is not beside the project")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """The address of an S3 server on this machine."""
+    pytest.importorskip("s3fs")
+    from moto.server import ThreadedMotoServer
+
+    running = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    running.start()
+    host, port = running.get_host_and_port()
+    yield f"http://{host}:{port}"
+    running.stop()
+
+
+@pytest.fixture
+def bucket(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The address of a store in an empty bucket, with the environment that reaches it."""
+    settings = {
+        "AWS_ENDPOINT_URL": server,
+        "AWS_ACCESS_KEY_ID": "someone",
+        "AWS_SECRET_ACCESS_KEY": "secret",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "UNWEAVE_CACHE": str(tmp_path / "cache"),
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    from unweave.store.remote.objects import Objects
+    from unweave.study.remote import open_remote
+
+    open_remote.cache_clear()
+    name = "b" + json.dumps(str(tmp_path)).encode().hex()[-40:]
+    Objects(f"s3://{name}").system.mkdir(name)
+    return f"s3://{name}/studies"

@@ -12,7 +12,7 @@ from tests.cli.running import run
 from tests.data.servers import Site, serve
 from unweave.cli.options import check_picture
 from unweave.data import SETS, identity_of
-from unweave.data.files import RemoteFile
+from unweave.data.files.downloads import RemoteFile
 
 
 def test_list_names_every_set(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from tests.study.tiny import SPEC
 from unweave.cli.live import SHOWN, Board, last_step, shown
 from unweave.progress import set_level
 from unweave.study import Study
-from unweave.study.worker import Report
+from unweave.study.engines.worker import Report
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 
 from tests.cli.running import run
 from tests.training.small import bars, trained
+from unweave.store.folder import State, write_state
 from unweave.training import score
-from unweave.training.store import State, write_state
 
 
 def test_runs_are_listed_shown_and_removed(

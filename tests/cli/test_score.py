@@ -10,7 +10,7 @@ import unweave
 from tests.cli.running import run
 from tests.training.small import trained
 from unweave.metrics import Scores
-from unweave.metrics.scores import Value
+from unweave.metrics.scoring.scores import Value
 
 SMALL = ["--metric", "mig", "--metric", "psnr", "--samples", "60", "--test-samples", "30"]
 

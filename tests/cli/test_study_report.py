@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import run
+from tests.questions.tables import noise_table
 from tests.reports.reading import check_self_contained
-from tests.study.analyses.tables import noise_table
 
 SPEC = 'name = "tiny"\n[[grid]]\nrecipe = "ae"\ndata = "xysquares"\n'
 

@@ -14,7 +14,7 @@ from PIL import Image
 import unweave
 from tests.cli.running import run
 from tests.training.small import pictures
-from unweave.training.store import runs_in
+from unweave.store.folder import runs_in
 
 QUICK = ["--steps", "4", "--batch", "8", "--net", "conv16", "--threads", "1", "--device", "cpu"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unweave.data.arrays import Bytes, kept, npz_rows, npz_shape
+from unweave.data.files.arrays import Bytes, kept, npz_rows, npz_shape
 from unweave.errors import Unavailable
 
 
@@ -59,7 +59,7 @@ def test_what_is_not_a_whole_array_of_this_shape_is_made_again(tmp_path: Path, d
 MAKER = """
 import sys, time
 from pathlib import Path
-from unweave.data.arrays import kept
+from unweave.data.files.arrays import kept
 
 def slowly(array):
     for row in range(len(array)):
@@ -118,7 +118,7 @@ def test_npz_arrays_are_read_in_slices(tmp_path: Path) -> None:
 def test_reading_in_slices_keeps_memory_small(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "a.npz", images=np.zeros((4000, 64, 64, 3), np.uint8))  # 49 MB
     script = (
-        "import re, sys; from pathlib import Path; from unweave.data.arrays import npz_rows\n"
+        "import re, sys; from pathlib import Path; from unweave.data.files.arrays import npz_rows\n"
         "peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1]) / 1024\n"
         "before = peak()\n"
         "for rows, chunk in npz_rows(Path(sys.argv[1]), 'images', 100): pass\n"

@@ -13,7 +13,7 @@ from torch import Tensor
 import unweave
 from unweave.data import dsprites
 from unweave.data.dsprites import SPACE, DSprites, draw_sprites
-from unweave.data.files import RemoteFile
+from unweave.data.files.downloads import RemoteFile
 from unweave.errors import Unavailable
 from unweave.factors import FactorSpace
 

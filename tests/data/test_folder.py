@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from unweave.data.folder import data_folder
+from unweave.data.files.folder import data_folder
 
 
 def test_the_folder_is_the_users_choice_or_the_platforms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import torch
 
 import unweave
 from tests.data.test_sets import DRAWN
-from unweave.data.identity import DataIdentity, code_of, digest, plain
+from unweave.data.interface.identity import DataIdentity, code_of, digest, plain
 from unweave.errors import InputError
 
 PIXELS = {  # version, then hashes of 200 images at 64 × 64 and at 32 × 32

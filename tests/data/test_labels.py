@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from unweave.data.labels import label_of
+from unweave.data.interface.labels import label_of
 
 
 def test_own_data_is_called_by_its_file_or_folder() -> None:

@@ -12,7 +12,7 @@ from scipy.io import savemat
 
 import unweave
 from unweave.data import natural
-from unweave.data.files import RemoteFile
+from unweave.data.files.downloads import RemoteFile
 from unweave.errors import InputError, Unavailable
 
 

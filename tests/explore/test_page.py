@@ -21,9 +21,9 @@ from tests.training.small import SMALL
 from unweave import Run
 from unweave.explore import find_shelf
 from unweave.explore.pictures import to_rgba
+from unweave.store.folder import State, write_state
 from unweave.study import Study
 from unweave.training.configuration import write_configuration
-from unweave.training.store import State, write_state
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page

@@ -8,8 +8,8 @@ import pytest
 
 from unweave import Run
 from unweave.explore.progress import POINTS, Watch, curves
-from unweave.training.heartbeat import beating
-from unweave.training.store import State, write_state
+from unweave.store.folder import State, write_state
+from unweave.store.heartbeat import beating
 
 
 def test_curves_are_thinned_and_begin_with_the_loss() -> None:

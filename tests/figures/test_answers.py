@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.study.analyses.tables import noise_table, study_table
+from tests.questions.tables import noise_table, study_table
 from unweave.figures.answers import DRAWN
-from unweave.study.analyses import ANALYSES
+from unweave.questions import ANALYSES
 
 
 def test_every_analysis_has_a_figure() -> None:

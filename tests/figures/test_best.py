@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.study.analyses.tables import study_table
+from tests.questions.tables import study_table
 from unweave.figures.best import draw_best
-from unweave.study.analyses import best_without_labels
+from unweave.questions import best_without_labels
 
 
 def test_each_picked_run_is_one_marker_on_the_line_of_its_data_set() -> None:

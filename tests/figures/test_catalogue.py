@@ -9,13 +9,13 @@ from matplotlib.figure import Figure as Drawn
 from matplotlib.text import Text
 
 import unweave
-from tests.study.analyses.tables import study_table
+from tests.questions.tables import study_table
 from tests.training.small import pictures, trained
 from unweave import FactorData, Run
 from unweave.errors import InputError
 from unweave.figures import FIGURES, applicable_figures, figure_named
 from unweave.figures.panels import PAGE, PAGE_HEIGHT
-from unweave.study.analyses import ANALYSES
+from unweave.questions import ANALYSES
 
 SMALL: dict[str, dict[str, Any]] = {
     "distances": {"traversals": 1},

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.collections import LineCollection
 
-from tests.study.analyses.tables import study_table
+from tests.questions.tables import study_table
 from unweave.figures.differences import draw_method_differences
-from unweave.study.analyses import method_differences
+from unweave.questions import method_differences
 
 
 def test_intervals_are_drawn_and_significant_ones_filled() -> None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.collections import LineCollection
 
-from tests.study.analyses.tables import study_table
+from tests.questions.tables import study_table
 from unweave.figures.picking import draw_picked
-from unweave.study.analyses import picked_by_udr
+from unweave.questions import picked_by_udr
 
 
 def test_mean_pick_and_best_are_drawn_for_each_group() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.study.analyses.tables import study_table
+from tests.questions.tables import study_table
 from unweave.errors import InputError
 from unweave.figures.points import (
     draw_efficiency,
@@ -12,7 +12,7 @@ from unweave.figures.points import (
     draw_points,
     draw_transfer_of_scores,
 )
-from unweave.study.analyses import efficiency_points, mean_against_sampled, metric_pairs, transfer_of_scores
+from unweave.questions import efficiency_points, mean_against_sampled, metric_pairs, transfer_of_scores
 
 
 def test_every_point_of_a_panel_is_drawn_in_the_colour_of_its_method() -> None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from tests.study.analyses.tables import study_table
+from tests.questions.tables import study_table
 from unweave.figures.ranges import draw_score_ranges
-from unweave.study.analyses import score_ranges
+from unweave.questions import score_ranges
 
 
 def test_boxes_have_the_quartiles_and_a_method_without_scores_has_none() -> None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.study.analyses.tables import study_table
+from tests.questions.tables import study_table
 from unweave.figures.strengths import draw_scores_by_strength, draw_total_correlation
-from unweave.study.analyses import scores_by_strength, total_correlation_by_strength
+from unweave.questions import scores_by_strength, total_correlation_by_strength
 
 
 def test_lines_are_the_medians_from_weak_to_strong() -> None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.study.analyses.tables import study_table
+from tests.questions.tables import study_table
 from unweave.figures.variance import draw_variance_explained
-from unweave.study.analyses import variance_explained
+from unweave.questions import variance_explained
 
 
 def test_bars_are_the_shares_of_each_source() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from unweave.factors import FactorSpace
-from unweave.metrics.inputs import Floats, Integers
+from unweave.metrics.scoring.inputs import Floats, Integers
 
 SPACE = FactorSpace.of(a=4, b=3, c=5)
 

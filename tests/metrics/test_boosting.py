@@ -9,7 +9,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from tests.metrics.samples import mixed
 from unweave.errors import InputError
-from unweave.metrics.boosting import Model, boost, boost_each
+from unweave.metrics.estimators.boosting import Model, boost, boost_each
 
 
 @pytest.mark.parametrize("factor", [0, 1, 2])

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 from tests.metrics.samples import factors, mixed
 from unweave.errors import InputError
 from unweave.metrics import dci
-from unweave.metrics.inputs import standardised
+from unweave.metrics.scoring.inputs import standardised
 
 
 @pytest.mark.parametrize("importance", ["gbt", "forest", "svm"])

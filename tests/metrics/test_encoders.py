@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from unweave.errors import InputError
-from unweave.metrics.encoders import evaluating, is_discrete, likelihood_of, posterior_of, reconstruction_of
+from unweave.metrics.scoring.encoders import evaluating, is_discrete, likelihood_of, posterior_of, reconstruction_of
 
 
 class Quantised:

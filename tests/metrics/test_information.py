@@ -11,8 +11,8 @@ from scipy.stats import entropy
 from sklearn.metrics import mutual_info_score
 
 from unweave.errors import InputError
-from unweave.metrics import information
-from unweave.metrics.information import discretize, entropies, information_table, joint_entropies, top_two
+from unweave.metrics.estimators import information
+from unweave.metrics.estimators.information import discretize, entropies, information_table, joint_entropies, top_two
 
 tables = arrays.arrays(np.int64, st.tuples(st.integers(2, 40), st.integers(1, 3)), elements=st.integers(0, 4))
 

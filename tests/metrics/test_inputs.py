@@ -12,7 +12,7 @@ from tests.metrics.samples import factors, mixed, noise
 from unweave import metrics
 from unweave.errors import InputError
 from unweave.metrics import METRICS
-from unweave.metrics.inputs import fit_and_test, labelled, standardised
+from unweave.metrics.scoring.inputs import fit_and_test, labelled, standardised
 
 CODES, LABELS = mixed(300)
 ON_LABELS = [name for name, metric in METRICS.items() if metric.needs == "labels"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.feature_selection import mutual_info_classif
 
-from unweave.metrics.neighbours import neighbour_information
+from unweave.metrics.estimators.neighbours import neighbour_information
 
 
 @pytest.mark.parametrize("neighbours", [1, 3, 10])

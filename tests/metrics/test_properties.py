@@ -12,7 +12,7 @@ import torch
 
 from tests.metrics.samples import SPACE, factors, linear, mixed, noise
 from unweave.metrics import METRICS
-from unweave.metrics.inputs import Floats
+from unweave.metrics.scoring.inputs import Floats
 
 N = 1500
 OTHER = {  # tested by themselves

@@ -13,7 +13,7 @@ import unweave
 from tests.metrics.samples import SPACE, linear, mixed, noise
 from unweave.errors import InputError
 from unweave.metrics import METRICS, Scores, result_from_plain, result_to_plain
-from unweave.metrics.scores import Value
+from unweave.metrics.scoring.scores import Value
 
 CODES, LABELS = mixed(90)
 IMAGES = np.random.default_rng(0).integers(0, 256, (6, 1, 8, 8), np.uint8)

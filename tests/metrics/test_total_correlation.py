@@ -8,7 +8,7 @@ import pytest
 from tests.metrics.samples import mixed, noise
 from unweave.errors import InputError
 from unweave.metrics import total_correlation, total_correlation_sampled
-from unweave.metrics.inputs import Floats
+from unweave.metrics.scoring.inputs import Floats
 
 
 def by_determinant(codes: Floats, ridge: float) -> float:

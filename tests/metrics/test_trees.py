@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from unweave.metrics.trees import LEAVES, NODES, grow, softmax
+from unweave.metrics.estimators.trees import LEAVES, NODES, grow, softmax
 
 
 def tree_of(codes: Any, residual: Any, salt: int = 0) -> tuple[Any, Any, Any, Any]:
@@ -97,7 +97,9 @@ def test_probabilities_do_not_overflow() -> None:
 
 def test_nothing_needs_to_be_written_to_disk() -> None:
     """Without any folder for its cache, numba compiles for this process only."""
-    script = "import numpy as np; from unweave.metrics.trees import scrambled; print(scrambled(np.uint64(0)))"
+    script = (
+        "import numpy as np; from unweave.metrics.estimators.trees import scrambled; print(scrambled(np.uint64(0)))"
+    )
     environment = os.environ | {"NUMBA_CACHE_LOCATOR_CLASSES": "ZipCacheLocator"}
     shown = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "0"

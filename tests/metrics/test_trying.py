@@ -5,8 +5,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from unweave.errors import InputError
-from unweave.metrics.catalogue import METRICS
-from unweave.metrics.trying import try_settings
+from unweave.metrics.scoring.catalogue import METRICS
+from unweave.metrics.scoring.trying import try_settings
 
 
 @pytest.mark.parametrize(

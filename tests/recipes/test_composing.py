@@ -7,8 +7,8 @@ import pytest
 from unweave.errors import InputError
 from unweave.latents import Gaussian
 from unweave.recipes import Recipe, compose, known_settings, term
-from unweave.schedules import Schedule
 from unweave.terms import KL, BlurredReconstruction, NormalisedHessian, Reconstruction
+from unweave.terms.schedules import Schedule
 
 
 def own_recipe(*, strength: float = 2.0) -> Recipe:

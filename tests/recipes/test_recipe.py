@@ -7,8 +7,8 @@ import pytest
 from unweave.errors import InputError
 from unweave.latents import FSQ, Gaussian
 from unweave.recipes import Optimiser, Recipe, Weighted, term
-from unweave.schedules import Schedule
 from unweave.terms import KL, Capacity, Reconstruction
+from unweave.terms.schedules import Schedule
 
 PARTS: dict[str, Any] = {
     "recipe": "mine",

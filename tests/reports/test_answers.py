@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.study.analyses.tables import noise_table
+from tests.questions.tables import noise_table
 from unweave.reports.answers import answer, unanswered
 from unweave.reports.questions import QUESTIONS
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from unweave.questions import ANALYSES
 from unweave.reports.questions import QUESTIONS
-from unweave.study.analyses import ANALYSES
 
 
 def test_every_analysis_has_a_question_in_the_same_order() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas
 import pytest
 
+from tests.questions.tables import noise_table
 from tests.reports.reading import check_self_contained
-from tests.study.analyses.tables import noise_table
 from unweave import Study
 from unweave.errors import InputError
 from unweave.reports import write_study_report, write_table_report

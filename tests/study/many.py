@@ -16,8 +16,8 @@ from typing import Any
 
 from unweave.plain_json import to_plain
 from unweave.study import Study
+from unweave.study.grid import Planned
 from unweave.study.index import INDEX
-from unweave.study.planning import Planned
 from unweave.study.spec import Spec
 
 

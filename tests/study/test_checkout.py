@@ -9,13 +9,13 @@ import pytest
 from tests.study.conftest import tasks
 from tests.study.tiny import SPEC
 from unweave.errors import Unavailable
+from unweave.store.folder import Busy, State, versions, write_state
+from unweave.store.remote.claims import Claim
 from unweave.study import Study
 from unweave.study.checkout import checked_out
-from unweave.study.claims import Claim
+from unweave.study.engines.worker import Worker
 from unweave.study.remote import open_remote
-from unweave.study.worker import Worker
 from unweave.training.loop import Session
-from unweave.training.store import Busy, State, versions, write_state
 
 ONE = SPEC.replace("beta = [1, 4]\nseed = [0, 1]", "beta = 4\nseed = 0").replace("seeds = 2", "seeds = 1")
 

@@ -9,11 +9,11 @@ import pytest
 from tests.study.conftest import tasks
 from tests.study.tiny import SPEC
 from unweave.errors import OtherVersion
+from unweave.store.folder import Busy, locked, runs_in
 from unweave.study import Study
 from unweave.study.damage import damage_of, damaged_in, set_aside
+from unweave.study.engines.worker import Worker
 from unweave.study.table import read_record
-from unweave.study.worker import Worker
-from unweave.training.store import Busy, locked, runs_in
 
 
 def cut(name: str, length: int) -> Callable[[Path], None]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from unweave.errors import InputError
-from unweave.study.engines import Engine
+from unweave.study.engines.engine import Engine
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import pytest
 
 from tests.study.counting import ended
 from tests.study.tiny import SPEC
+from unweave.store.folder import runs_in
 from unweave.study import Study
-from unweave.study.worker import Report
+from unweave.study.engines.worker import Report
 from unweave.training import open_run
-from unweave.training.store import runs_in
 
 SIZE = 512 * 1024  # bytes
 

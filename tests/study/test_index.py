@@ -15,11 +15,11 @@ import pytest
 
 from tests.study.tiny import SPEC
 from tests.training.small import trained
+from unweave.store.folder import runs_in
 from unweave.study import Study
 from unweave.study import index as indexing
 from unweave.study.index import INDEX, open_records, stamp_of
 from unweave.study.table import read_record
-from unweave.training.store import runs_in
 
 
 def settle(store: Path) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from unweave.data import load
-from unweave.study import local
+from unweave.study.engines import local
 
 
 def test_there_is_at_least_one_worker_and_at_most_one_per_core() -> None:

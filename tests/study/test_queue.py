@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.study.test_worker import task
-from unweave.study.queue import ATTEMPTS, Queue
-from unweave.study.worker import Report, Worker
+from unweave.store.folder import read_state
+from unweave.study.engines.queue import ATTEMPTS, Queue
+from unweave.study.engines.worker import Report, Worker
 from unweave.training import Configuration
-from unweave.training.store import read_state
 
 
 def test_a_run_whose_worker_is_killed_again_and_again_has_failed(tmp_path: Path) -> None:

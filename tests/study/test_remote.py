@@ -14,10 +14,10 @@ import pytest
 
 from tests.study.tiny import SPEC
 from unweave.errors import InputError, Unavailable
+from unweave.store.folder import store_folder
+from unweave.store.remote.claims import owners
 from unweave.study import Study
-from unweave.study.claims import owners
 from unweave.study.remote import Remote, copies_of, open_remote
-from unweave.training.store import store_folder
 
 
 def upload(remote: Remote, store: Path) -> list[str]:

@@ -9,11 +9,11 @@ from tests.study.conftest import tasks
 from tests.study.tiny import SPEC
 from unweave.errors import InputError
 from unweave.study import Study
-from unweave.study.planning import plan
+from unweave.study.engines.worker import Worker
+from unweave.study.grid import plan
 from unweave.study.remote import open_remote
 from unweave.study.snapshots import best_step, good_enough
 from unweave.study.spec import SnapshotRule, parse_spec
-from unweave.study.worker import Worker
 
 FINAL = SPEC.replace('["mig"]', '["mig", "modularity", "psnr"]').replace(
     "steps = 3", "steps = 6\nsnapshots = 3\nlr = 0.1"

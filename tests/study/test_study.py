@@ -11,10 +11,10 @@ import pytest
 
 from tests.study.tiny import SPEC
 from unweave.errors import InputError
+from unweave.store.folder import runs_in
 from unweave.study import Study
-from unweave.study.engines import Engine
+from unweave.study.engines.engine import Engine
 from unweave.study.stored import Stored
-from unweave.training.store import runs_in
 
 
 def test_a_study_is_trained_scored_and_read_as_a_table(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.study.tiny import SPEC
-from unweave.study.planning import plan
+from unweave.store.folder import locked, read_state
+from unweave.study.engines.worker import Report, Task, Worker
+from unweave.study.grid import plan
 from unweave.study.spec import parse_spec
-from unweave.study.worker import Report, Task, Worker
-from unweave.training.store import locked, read_state
 
 
 def task(store: Path, **changes: Any) -> Task:
@@ -40,7 +40,7 @@ def test_a_failure_before_the_first_step_is_recorded(tmp_path: Path, monkeypatch
     def broken(*_: object, **__: object) -> None:
         raise MemoryError("no room")
 
-    monkeypatch.setattr("unweave.study.worker.fit", broken)
+    monkeypatch.setattr("unweave.study.engines.worker.fit", broken)
     report = Worker().carry_out(task(tmp_path))
     assert (report.outcome, report.error) == ("failed", "MemoryError: no room")
     state = read_state(tmp_path / report.run)

@@ -17,12 +17,12 @@ from tests.training.small import SMALL, bars, pictures, trained
 from unweave.errors import Diverged, InputError, Unavailable
 from unweave.nets import Net
 from unweave.recipes import RECIPES
+from unweave.store.folder import read_state
 from unweave.training import Moment, loop
-from unweave.training.building import build_model
+from unweave.training.assembly import build_model
 from unweave.training.checkpoint import load_tensors, save_tensors
 from unweave.training.configuration import configure
-from unweave.training.fitting import launched
-from unweave.training.store import read_state
+from unweave.training.trainer import launched
 
 TINY_ADVERSARY = {"total_correlation_discriminator.width": 16}
 

@@ -12,7 +12,7 @@ from tests.training.small import SMALL, bars, trained
 from unweave.errors import InputError
 from unweave.model import Forward
 from unweave.terms import AdversarialTerm, Term
-from unweave.training.building import build_model
+from unweave.training.assembly import build_model
 from unweave.training.configuration import configure
 from unweave.training.objective import Objective
 

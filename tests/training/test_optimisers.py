@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 
 from tests.training.small import SMALL, bars
-from unweave.training.building import build_model
+from unweave.training.assembly import build_model
 from unweave.training.configuration import configure
 from unweave.training.objective import Objective
 from unweave.training.optimisers import (

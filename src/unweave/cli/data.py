@@ -12,7 +12,7 @@ from rich.table import Table
 from unweave.cli.distances import distances_as_json, print_distances
 from unweave.cli.listings import listing
 from unweave.cli.options import Json, Out, Seed, check_picture, console, parse, print_json, save
-from unweave.data.folder import data_folder
+from unweave.data.files.folder import data_folder
 from unweave.errors import InputError
 
 if TYPE_CHECKING:

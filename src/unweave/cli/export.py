@@ -25,7 +25,7 @@ def export(
     """Write encoder and decoder of a run as ONNX files, checked against PyTorch."""
     if not onnx:
         raise InputError("export: name a format: unweave export RUN --onnx.")
-    from unweave.exporting import export_onnx
+    from unweave.interop.onnx import export_onnx
 
     (opened,) = open_runs([run], store, trust=trust)
     folder = out or Path(stem_of(opened))

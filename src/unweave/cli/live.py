@@ -18,9 +18,9 @@ from unweave.progress import SECONDS, duration, level
 
 if TYPE_CHECKING:
     from unweave.study import Study
-    from unweave.study.estimating import Progress
-    from unweave.study.planning import Planned
-    from unweave.study.worker import Report
+    from unweave.study.engines.worker import Report
+    from unweave.study.estimate import Progress
+    from unweave.study.grid import Planned
 
 SHOWN = 12  # runs under way
 COLUMNS = 5  # of settings that vary
@@ -74,8 +74,8 @@ class Board:
     """The numbers that are shown: runs that are done, under way and failed, their rate, and the time that is left."""
 
     def __init__(self, study: Study) -> None:
-        from unweave.study.estimating import Pace
-        from unweave.study.planning import varying
+        from unweave.study.estimate import Pace
+        from unweave.study.grid import varying
 
         self._study = study
         self._planned: dict[str, Planned] = {}
@@ -160,7 +160,7 @@ class Board:
 
     def _progress(self, name: str) -> Progress:
         """Return how far a run under way is; its clock starts with its first steps, because imports take time."""
-        from unweave.study.estimating import Progress
+        from unweave.study.estimate import Progress
 
         step, now = self._last_step(name), time.monotonic()
         if not step:

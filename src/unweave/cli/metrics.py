@@ -64,8 +64,8 @@ def show_metric(
 
 def metric_row(name: str, function: Callable[..., Any]) -> dict[str, Any]:
     """Describe one metric, of the catalogue or the user's own."""
-    from unweave.metrics.catalogue import NEEDS
-    from unweave.metrics.choosing import find_metrics
+    from unweave.metrics.scoring.catalogue import NEEDS
+    from unweave.metrics.scoring.request import find_metrics
 
     (metric,) = find_metrics(name)  # raises for what is not a metric
     factors = "classes or continuous" if metric.continuous else "classes"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from unweave.training.store import existing_store, find_run
+from unweave.store.folder import existing_store, find_run
 
 if TYPE_CHECKING:
     from unweave.training import Run
@@ -26,8 +26,8 @@ def stem_of(run: Run) -> str:
 
 def open_runs(names: Sequence[str], store: str | None, *, trust: bool) -> list[Run]:
     """Open runs; without ``trust``, those that need code outside of Unweave are refused before any is opened."""
+    from unweave.store.folder import read_fields
     from unweave.training import open_run
-    from unweave.training.store import read_fields
     from unweave.training.trust import check_own_code
 
     folders = find_runs(names, store)

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from unweave.cli.listings import listing
-from unweave.data.labels import label_of
+from unweave.data.interface.labels import label_of
 from unweave.errors import InputError, Unavailable
-from unweave.training.differing import differing
-from unweave.training.reading import is_whole, read_json, reason_of
-from unweave.training.store import CONFIGURATION, SCORES, read_fields, read_label, read_state, status_of
+from unweave.store.differences import differing
+from unweave.store.folder import CONFIGURATION, SCORES, read_fields, read_label, read_state, status_of
+from unweave.store.json_files import is_whole, read_json, reason_of
 
 DAMAGED = "damaged"
 

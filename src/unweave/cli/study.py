@@ -16,7 +16,7 @@ from unweave.errors import InputError
 
 if TYPE_CHECKING:
     from unweave.study import Study
-    from unweave.study.estimating import Estimate
+    from unweave.study.estimate import Estimate
     from unweave.study.table import Row
 
 study_app = typer.Typer(
@@ -58,7 +58,7 @@ def plan_study(
     """Check a specification, and print how many runs it has, how many are done, and how long the others will take."""
 
     def read() -> tuple[Study, dict[str, int], dict[str, int], list[str]]:
-        from unweave.study.planning import by_data, varying
+        from unweave.study.grid import by_data, varying
 
         study = _open(spec, store)
         return study, study.status(), dict(by_data(study.planned)), varying(study.planned)
@@ -237,7 +237,7 @@ def _print_absent(study: Study) -> None:
 
 
 def _print_estimate(study: Study, workers: int | None) -> None:
-    from unweave.study.local import default_workers
+    from unweave.study.engines.local import default_workers
 
     time = study.estimate()
     if time is None:

@@ -61,9 +61,9 @@ def train(
     """Train a recipe on a data set. A stopped run is continued, a finished run is opened."""
     from unweave.data import load
     from unweave.recipes import parameters_of
+    from unweave.store.folder import check_label, store_folder
     from unweave.training import configure, fit
     from unweave.training.loop import is_first_process
-    from unweave.training.store import check_label, store_folder
 
     folder = store_folder(store)
     parameters_of(recipe)  # raises for an unknown recipe, before data is drawn

@@ -5,10 +5,18 @@ from typing import TYPE_CHECKING
 from unweave.lazy import lazy
 
 if TYPE_CHECKING:
-    from unweave.data.factor_data import Card, FactorData, Sample
-    from unweave.data.folder import data_folder
-    from unweave.data.identity import DataIdentity
-    from unweave.data.loading import fetch_set, identity_of, load, num_factors, open_data, options_of, set_named
+    from unweave.data.files.folder import data_folder
+    from unweave.data.interface.factor_data import Card, FactorData, Sample
+    from unweave.data.interface.identity import DataIdentity
+    from unweave.data.interface.lookup import (
+        fetch_set,
+        identity_of,
+        load,
+        num_factors,
+        open_data,
+        options_of,
+        set_named,
+    )
     from unweave.data.own import OwnImages
     from unweave.data.sets import SETS
 
@@ -34,12 +42,12 @@ if not TYPE_CHECKING:
         __name__,
         {
             "SETS": "unweave.data.sets:SETS",
-            "data_folder": "unweave.data.folder:data_folder",
-            "DataIdentity": "unweave.data.identity:DataIdentity",
+            "data_folder": "unweave.data.files.folder:data_folder",
+            "DataIdentity": "unweave.data.interface.identity:DataIdentity",
             "OwnImages": "unweave.data.own:OwnImages",
-            **{name: f"unweave.data.factor_data:{name}" for name in ("Card", "FactorData", "Sample")},
+            **{name: f"unweave.data.interface.factor_data:{name}" for name in ("Card", "FactorData", "Sample")},
             **{
-                name: f"unweave.data.loading:{name}"
+                name: f"unweave.data.interface.lookup:{name}"
                 for name in (
                     *("fetch_set", "identity_of", "load", "num_factors", "open_data"),
                     *("options_of", "set_named"),

@@ -18,12 +18,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unweave.data.arrays import Bytes, kept, npz_rows, npz_shape
-from unweave.data.factor_data import Card, FactorData, check_image_size
-from unweave.data.files import RemoteFile, verify
-from unweave.data.folder import data_folder
-from unweave.data.polygons import fill, snap
-from unweave.data.resize import resize
+from unweave.data._polygons import fill, snap
+from unweave.data.files.arrays import Bytes, kept, npz_rows, npz_shape
+from unweave.data.files.downloads import RemoteFile, verify
+from unweave.data.files.folder import data_folder
+from unweave.data.files.resize import resize
+from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.errors import Unavailable, extra
 from unweave.factors import Categorical, Cyclic, FactorSpace
 from unweave.progress import progress

@@ -14,8 +14,8 @@ from PIL import Image
 from torch import Tensor
 
 from unweave.data.dsprites import CANVAS, DSprites
-from unweave.data.factor_data import Card, FactorData, check_image_size
-from unweave.data.resize import resize
+from unweave.data.files.resize import resize
+from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 
 CITATION = (
     "Locatello et al., Challenging Common Assumptions in the Unsupervised Learning of Disentangled Representations, "

@@ -12,12 +12,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unweave.data.factor_data import Card, FactorData, Sample, check_image_size
-from unweave.data.identity import digest
-from unweave.data.labels import OWN
-from unweave.data.pictures import over_black
-from unweave.data.resize import resize
-from unweave.data.tables import Table
+from unweave.data.files.pictures import over_black
+from unweave.data.files.resize import resize
+from unweave.data.files.tables import Table
+from unweave.data.interface.factor_data import Card, FactorData, Sample, check_image_size
+from unweave.data.interface.identity import digest
+from unweave.data.interface.labels import OWN
 from unweave.errors import InputError, whole
 from unweave.factors import FactorSpace, Whole, check_generator
 

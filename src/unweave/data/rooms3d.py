@@ -18,9 +18,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from unweave.data.arrays import Bytes, kept
-from unweave.data.factor_data import Card, FactorData, check_image_size
-from unweave.data.folder import data_folder
+from unweave.data.files.arrays import Bytes, kept
+from unweave.data.files.folder import data_folder
+from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.factors import Categorical, Cyclic, FactorSpace
 from unweave.progress import progress
 

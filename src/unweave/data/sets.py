@@ -5,7 +5,7 @@ from __future__ import annotations
 from unweave.data.cars3d import Cars3D
 from unweave.data.dsprites import DSprites
 from unweave.data.dsprites_variants import ColorDSprites, NoisyDSprites, ScreamDSprites
-from unweave.data.factor_data import FactorData
+from unweave.data.interface.factor_data import FactorData
 from unweave.data.mpi3d import MPI3DMulti, MPI3DReal, MPI3DRealComplex, MPI3DRealistic, MPI3DToy
 from unweave.data.natural import Natural
 from unweave.data.nvidia3d import Falcor3D, Isaac3D

@@ -12,13 +12,13 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, Unavailable
-from unweave.figures.spelling import spelled
 from unweave.latents import Summary
-from unweave.metrics.information import discretize, entropies, information_table
+from unweave.metrics.estimators.information import discretize, entropies, information_table
+from unweave.names import spelled
 from unweave.plain_json import to_plain
 from unweave.training import Run
+from unweave.training.end_summary import summarise
 from unweave.training.streams import stream
-from unweave.training.summarising import summarise
 
 SAMPLE = 4000  # images that ranges and mutual information are estimated from
 BINS = 20  # of a continuous latent, as in MIG

@@ -12,11 +12,11 @@ from unweave.errors import InputError
 from unweave.explore.bundling import make_page, pack, runtime
 from unweave.explore.describing import describe, summary_of
 from unweave.explore.offline_examples import Examples, choose_examples
-from unweave.exporting import make_decoder_graph, make_encoder_graph
+from unweave.interop.onnx import make_decoder_graph, make_encoder_graph
 from unweave.latents import Summary
 from unweave.plain_json import to_plain
+from unweave.store.atomic import write_text
 from unweave.training import Run
-from unweave.training.writing import write_text
 
 MOST_WEIGHTS = 12_000_000  # bytes of both halves, beyond which the encoder is left out
 
@@ -35,7 +35,7 @@ class ExportedPage:
 def export_page(run: Run, path: str | Path, *, data: FactorData | None = None, no_data: str = "") -> ExportedPage:
     """Write the page of a run: with the decoder, images of ``data`` to start from, and the encoder unless it is large.
 
-    Both halves are checked against PyTorch first, see :func:`unweave.exporting.export_onnx`. Without data, the page
+    Both halves are checked against PyTorch first, see :func:`unweave.interop.onnx.export_onnx`. Without data, the page
     starts at the mean code, and ``no_data`` says why there are no images.
     """
     path = _checked(path)

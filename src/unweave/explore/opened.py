@@ -16,8 +16,8 @@ from unweave.errors import InputError, MissingExtra, Unavailable
 from unweave.explore.describing import describe, facts, summary_of
 from unweave.explore.shelf import Shelf
 from unweave.latents import Summary
+from unweave.store.folder import CHECKPOINT, WEIGHTS
 from unweave.training import Run, open_run
-from unweave.training.store import CHECKPOINT, WEIGHTS
 
 KEPT = 6  # runs that are open at a time
 MOST_CODES = 1024  # decoded by one request

@@ -9,8 +9,8 @@ from typing import Any
 
 from unweave.explore.opened import weights_version
 from unweave.latents.latent import evenly
+from unweave.store.folder import LOG, read_fields, read_state, status_of
 from unweave.training.log import read_log
-from unweave.training.store import LOG, read_fields, read_state, status_of
 
 POINTS = 400  # of one curve
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from unweave.errors import InputError, unknown
 from unweave.settings import REFUSED
-from unweave.training.store import CONFIGURATION, existing_store, find_run, runs_in
+from unweave.store.folder import CONFIGURATION, existing_store, find_run, runs_in
 from unweave.training.trust import guarded
 
 Kind = Literal["run", "study", "store"]

@@ -9,15 +9,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from unweave.data.labels import label_of
+from unweave.data.interface.labels import label_of
 from unweave.errors import InputError, Unavailable
 from unweave.explore.shelf import Shelf
-from unweave.figures.spelling import spelled
-from unweave.metrics.catalogue import METRICS
-from unweave.training.differing import is_used
-from unweave.training.heartbeat import HEARTBEAT
-from unweave.training.reading import read_json
-from unweave.training.store import (
+from unweave.metrics.scoring.catalogue import METRICS
+from unweave.names import spelled
+from unweave.store.differences import is_used
+from unweave.store.folder import (
     CONFIGURATION,
     LABEL,
     SCORES,
@@ -27,6 +25,8 @@ from unweave.training.store import (
     read_state,
     status_of,
 )
+from unweave.store.heartbeat import HEARTBEAT
+from unweave.store.json_files import read_json
 
 PAUSE = 2.0  # seconds between two looks at the files
 FIXED = ("run", "label", "recipe", "data", "seed", "state", "step", "psnr", "seconds")  # columns of every table

@@ -18,7 +18,7 @@ ROWS, COLUMNS = ("different", "same"), ("different", "same")
 def draw_beating_random(result: pandas.DataFrame) -> Figure:
     """Draw the four cells, each with its probability and the chance level, and return the matplotlib figure.
 
-    ``result`` is that of :func:`~unweave.study.analyses.beating_random`. Colours show the distance from chance.
+    ``result`` is that of :func:`~unweave.questions.beating_random`. Colours show the distance from chance.
     """
     cells = result.set_index(["metric", "data"])
     figure, axes = panel_grid(1, 1, size=(3.0, 1.6), margin=(1.3, 0.5))

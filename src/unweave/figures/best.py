@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods
-from unweave.figures.spelling import words
+from unweave.names import words
 
 if TYPE_CHECKING:
     import pandas
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def draw_best(result: pandas.DataFrame) -> Figure:
     """Draw one panel per score with one line per data set and one marker per method; return the matplotlib figure.
 
-    ``result`` is that of :func:`~unweave.study.analyses.best_without_labels`.
+    ``result`` is that of :func:`~unweave.questions.best_without_labels`.
     """
     scores = list(result.columns[result.columns.get_loc("among") + 1 :])
     data = list(result["data"].unique())

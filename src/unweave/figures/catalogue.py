@@ -27,7 +27,7 @@ from unweave.figures.score_strips import draw_score_strips, make_score_strips
 from unweave.figures.training_curves import draw_training_curves, make_training_curves
 from unweave.figures.traversals import draw_traversals, make_traversals
 from unweave.figures.two_latents import draw_two_latents, make_two_latents
-from unweave.study.analyses import ANALYSES
+from unweave.questions import ANALYSES
 from unweave.training import Run
 
 _OWN = (

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from unweave.data import FactorData
-from unweave.figures.spelling import spelled
 from unweave.figures.strips import draw_strips
+from unweave.names import spelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

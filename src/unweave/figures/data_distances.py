@@ -12,8 +12,8 @@ from unweave.data import FactorData
 from unweave.data.distances import Matrices, distance_matrices, distance_named
 from unweave.figures.distances import draw_distance_matrices
 from unweave.figures.panels import SMALL, TEXT
-from unweave.figures.spelling import spelled
 from unweave.figures.style import SEQUENTIAL, new_figure
+from unweave.names import spelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.figures.panels import COLOURS, SMALL, TEXT, add_legend, align, panel_grid
-from unweave.figures.spelling import words
-from unweave.metrics.inputs import Integers
+from unweave.metrics.scoring.inputs import Integers
+from unweave.names import words
 
 if TYPE_CHECKING:
     import pandas
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def draw_method_differences(result: pandas.DataFrame, *, level: float = 0.05) -> Figure:
     """Draw one row of panels per data set and one column per score, and return the matplotlib figure.
 
-    ``result`` is that of :func:`~unweave.study.analyses.method_differences`. Differences whose corrected p-value is
+    ``result`` is that of :func:`~unweave.questions.method_differences`. Differences whose corrected p-value is
     below ``level`` are filled.
     """
     data, scores = result["data"].unique(), result["metric"].unique()

@@ -12,8 +12,8 @@ from torch import Tensor
 from unweave.errors import InputError, extra
 from unweave.figures.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
 from unweave.figures.run_distances import SPACES, RunDistances
-from unweave.figures.spelling import words
 from unweave.figures.style import INACTIVE, SEQUENTIAL
+from unweave.names import words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

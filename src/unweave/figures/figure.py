@@ -13,8 +13,8 @@ from unweave.errors import InputError, unknown
 from unweave.figures.run_tables import table_of_runs
 from unweave.settings import Settings
 from unweave.signatures import keyword_settings
+from unweave.store.folder import SUMMARY
 from unweave.training import Run
-from unweave.training.store import SUMMARY
 
 if TYPE_CHECKING:
     import pandas

@@ -14,7 +14,7 @@ from unweave.figures.ordering import active_latents, ordered_latents
 from unweave.figures.panels import COLOURS, SMALL, TEXT, panel_grid
 from unweave.figures.style import INACTIVE
 from unweave.figures.titles import title_of
-from unweave.metrics.inputs import Floats
+from unweave.metrics.scoring.inputs import Floats
 from unweave.training import Run
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import numpy as np
 from unweave.errors import InputError, extra
 from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods
 from unweave.figures.run_tables import latest_scores, method_column
-from unweave.figures.spelling import words
 from unweave.figures.titles import methods_of
-from unweave.study.analyses.runs import check_columns
+from unweave.names import words
+from unweave.questions.runs import check_columns
 from unweave.training import Run
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from unweave.figures.ordering import active_latents, ordered_latents
 from unweave.figures.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
 from unweave.figures.style import add_colour_bar, heat_map, new_figure
 from unweave.figures.titles import names_of, title_of
-from unweave.metrics.information import discretize, entropies, information_table
-from unweave.metrics.inputs import Floats
+from unweave.metrics.estimators.information import discretize, entropies, information_table
+from unweave.metrics.scoring.inputs import Floats
 from unweave.training import Run
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.figures.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid
 from unweave.figures.run_tables import check_scored
-from unweave.figures.spelling import words
-from unweave.study.analyses.runs import check_columns, read_runs
+from unweave.names import words
+from unweave.questions.runs import check_columns, read_runs
 
 if TYPE_CHECKING:
     import pandas

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from unweave.errors import InputError, extra
-from unweave.figures.spelling import words
+from unweave.names import words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

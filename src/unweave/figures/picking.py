@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from unweave.figures.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid
-from unweave.figures.spelling import words
+from unweave.names import words
 
 if TYPE_CHECKING:
     import pandas
@@ -21,7 +21,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 def draw_picked(result: pandas.DataFrame) -> Figure:
     """Draw one panel per score with one line per group, and return the matplotlib figure.
 
-    ``result`` is that of :func:`~unweave.study.analyses.picked_by_udr`. The line reaches from the mean of the runs,
+    ``result`` is that of :func:`~unweave.questions.picked_by_udr`. The line reaches from the mean of the runs,
     which a random pick attains on average, to the best run.
     """
     keys = list(result.columns[: result.columns.get_loc("metric")])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from unweave.errors import unknown
 from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods
-from unweave.figures.spelling import words
+from unweave.names import words
 
 if TYPE_CHECKING:
     import pandas

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from unweave.figures.panels import SMALL, add_titles, align, panel_grid, style_methods
-from unweave.figures.spelling import words
-from unweave.metrics.inputs import Integers
+from unweave.metrics.scoring.inputs import Integers
+from unweave.names import words
 
 if TYPE_CHECKING:
     import pandas
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def draw_score_ranges(result: pandas.DataFrame) -> Figure:
     """Draw one row of panels per data set and one column per score, and return the matplotlib figure.
 
-    ``result`` is that of :func:`~unweave.study.analyses.score_ranges`. Boxes are quartiles with the median, and
+    ``result`` is that of :func:`~unweave.questions.score_ranges`. Boxes are quartiles with the median, and
     whiskers reach the minimum and the maximum.
     """
     data, scores = result["data"].unique(), result["metric"].unique()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from unweave.errors import InputError, extra
 from unweave.figures.titles import methods_of
 from unweave.metrics import Scores
+from unweave.store.scores import StoredScores
 from unweave.training import Run
-from unweave.training.scores import StoredScores
 
 if TYPE_CHECKING:
     import pandas
@@ -47,7 +47,7 @@ def table_of_runs(runs: Sequence[Run]) -> pandas.DataFrame:
 
 def check_scored(figure: str, frame: pandas.DataFrame, metrics: Sequence[str]) -> list[str]:
     """Return the scores to draw: those given, or else all scores of disentanglement that the table has."""
-    from unweave.study.analyses.runs import choose_scores, supervised_metrics
+    from unweave.questions.runs import choose_scores, supervised_metrics
 
     if isinstance(metrics, str):
         metrics = [metrics]

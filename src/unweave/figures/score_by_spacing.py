@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from unweave.errors import InputError
 from unweave.figures.panels import add_legend, add_titles, panel_grid, style_methods
 from unweave.figures.run_tables import check_scored, method_column
-from unweave.figures.spelling import words
-from unweave.study.analyses.runs import check_columns, read_runs
+from unweave.names import words
+from unweave.questions.runs import check_columns, read_runs
 
 if TYPE_CHECKING:
     import pandas

@@ -11,8 +11,8 @@ import numpy as np
 
 from unweave.figures.panels import SMALL, TEXT, panel_grid, style_methods
 from unweave.figures.run_tables import check_scored, method_column
-from unweave.figures.spelling import words
-from unweave.study.analyses.runs import read_runs
+from unweave.names import words
+from unweave.questions.runs import read_runs
 
 if TYPE_CHECKING:
     import pandas

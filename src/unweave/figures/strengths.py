@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def draw_scores_by_strength(result: pandas.DataFrame) -> Figure:
     """Draw one row of panels per data set and one column per score, and return the matplotlib figure.
 
-    ``result`` is that of :func:`~unweave.study.analyses.scores_by_strength`. Lines are medians over seeds and bands are
+    ``result`` is that of :func:`~unweave.questions.scores_by_strength`. Lines are medians over seeds and bands are
     quartiles. The x axis counts the strengths of each method, from weak to strong regularisation.
     """
     return _draw(result, "metric")
@@ -23,7 +23,7 @@ def draw_scores_by_strength(result: pandas.DataFrame) -> Figure:
 def draw_total_correlation(result: pandas.DataFrame) -> Figure:
     """Draw the total correlation of mean and sampled codes on a logarithmic scale, and return the matplotlib figure.
 
-    ``result`` is that of :func:`~unweave.study.analyses.total_correlation_by_strength`.
+    ``result`` is that of :func:`~unweave.questions.total_correlation_by_strength`.
     """
     return _draw(result.assign(codes="total correlation, " + result["codes"]), "codes", logarithmic=True)
 

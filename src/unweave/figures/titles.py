@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from unweave.data import FactorData
-from unweave.figures.spelling import spelled
+from unweave.names import spelled
 from unweave.nets import net_settings_of
 from unweave.recipes import RECIPES, Recipe, compose, parameters_of
 from unweave.training import Run

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unweave.figures.panels import COLOURS, TEXT, add_legend, panel_grid
-from unweave.figures.spelling import words
+from unweave.names import words
 
 if TYPE_CHECKING:
     import pandas
@@ -20,7 +20,7 @@ BAR = 0.26
 def draw_variance_explained(result: pandas.DataFrame) -> Figure:
     """Draw one panel per score with three bars per data set, and return the matplotlib figure.
 
-    ``result`` is that of :func:`~unweave.study.analyses.variance_explained`. Bars stand beside one another rather than
+    ``result`` is that of :func:`~unweave.questions.variance_explained`. Bars stand beside one another rather than
     on top, because shares can be slightly negative.
     """
     data, scores = result["data"].unique(), result["metric"].unique()

@@ -1,12 +1,10 @@
 """Metrics: plain functions of codes and factors, and a scorer that encodes each image once for all of them."""
 
 from unweave.metrics.beta_vae import beta_vae_score
-from unweave.metrics.catalogue import METRICS, Metric
 from unweave.metrics.dci import dci
 from unweave.metrics.dcimig import dcimig
-from unweave.metrics.distances import distance_agreement
+from unweave.metrics.distance_agreement import distance_agreement
 from unweave.metrics.downstream import downstream
-from unweave.metrics.encoded import EncodedData
 from unweave.metrics.explicitness import explicitness
 from unweave.metrics.factor_vae import factor_vae_score
 from unweave.metrics.fairness import fairness
@@ -19,11 +17,13 @@ from unweave.metrics.mig import mig
 from unweave.metrics.mig_sup import mig_sup
 from unweave.metrics.modularity import modularity
 from unweave.metrics.mutual_information import mutual_information
-from unweave.metrics.plan import check_metrics, score, score_codes
 from unweave.metrics.posterior import active_units, elbo, kl_per_latent
 from unweave.metrics.reconstruction import psnr, reconstruction_error
 from unweave.metrics.sap import sap
-from unweave.metrics.scores import Scores, result_from_plain, result_to_plain
+from unweave.metrics.scoring.catalogue import METRICS, Metric
+from unweave.metrics.scoring.encoded import EncodedData
+from unweave.metrics.scoring.plan import check_metrics, score, score_codes
+from unweave.metrics.scoring.scores import Scores, result_from_plain, result_to_plain
 from unweave.metrics.total_correlation import total_correlation, total_correlation_sampled
 from unweave.metrics.udr import udr
 from unweave.metrics.wasserstein_correlation import wasserstein_correlation

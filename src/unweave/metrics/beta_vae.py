@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from unweave.factors import FactorSpace
-from unweave.metrics.fitting import each_factor, logistic_regression
-from unweave.metrics.inputs import Floats, Integers
-from unweave.metrics.interventions import (
+from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression
+from unweave.metrics.scoring.inputs import Floats, Integers
+from unweave.metrics.scoring.interventions import (
     Represent,
     batches_of,
     check_positive,

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.errors import InputError, unknown
-from unweave.metrics.boosting import boost_each
-from unweave.metrics.fitting import SKLEARN_PARALLEL, allowed_workers, each_factor, linear_svm
-from unweave.metrics.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
+from unweave.metrics.estimators.boosting import boost_each
+from unweave.metrics.estimators.parallel_fits import SKLEARN_PARALLEL, allowed_workers, each_factor, linear_svm
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
 
 IMPORTANCES = ("gbt", "gbt-exact", "forest", "svm")
 
@@ -47,7 +47,7 @@ def dci(
     ``importance`` names the predictor that the importance matrix comes from:
 
     - ``"gbt"``: gradient boosting with scikit-learn's default settings, as in disentanglement_lib, by a faster
-      implementation (:mod:`unweave.metrics.boosting`); ``"gbt-exact"`` is scikit-learn itself;
+      implementation (:mod:`unweave.metrics.estimators.boosting`); ``"gbt-exact"`` is scikit-learn itself;
     - ``"forest"``: a random forest of 100 trees of depth 10 with the entropy criterion on standardised codes, as in
       Tripod. Unless ``test`` is given, a random tenth of the sample is held out, also by :func:`unweave.score`;
     - ``"svm"``: a linear SVM with an L1 penalty on standardised codes, as in Locatello et al. 2019; the importance is

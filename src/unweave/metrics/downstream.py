@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from unweave.errors import InputError, whole
-from unweave.metrics.boosting import boost_each
-from unweave.metrics.fitting import SKLEARN_PARALLEL, allowed_workers, each_factor
-from unweave.metrics.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
+from unweave.metrics.estimators.boosting import boost_each
+from unweave.metrics.estimators.parallel_fits import SKLEARN_PARALLEL, allowed_workers, each_factor
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
 
 SIZES = (10, 100, 1_000, 10_000)
 
@@ -57,8 +57,8 @@ def downstream(
     Logistic regression is scikit-learn's, with its strength chosen from 10 by 5-fold cross-validation, or with default
     strength if a fold lacks classes. It is fitted to standardised codes; disentanglement_lib does not standardise, so
     that results depend on the scale of the codes. Gradient boosting has scikit-learn's default settings (see
-    :mod:`unweave.metrics.boosting`). The labels are the first 10, 100, … of the training sample; sizes larger than the
-    sample are left out, and so are constant factors.
+    :mod:`unweave.metrics.estimators.boosting`). The labels are the first 10, 100, … of the training sample; sizes
+    larger than the sample are left out, and so are constant factors.
     """
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise InputError(f"downstream: sizes must be a list of numbers of labels, like (10, 100), got {sizes!r}.")

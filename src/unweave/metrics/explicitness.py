@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.metrics.fitting import each_factor, logistic_regression, one_vs_rest, probabilities
-from unweave.metrics.inputs import Codes, Factors, Floats, Integers, fit_and_test, standardised
+from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression, one_vs_rest, probabilities
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, fit_and_test, standardised
 
 CLASSIFIERS = {"multinomial": logistic_regression, "one-vs-rest": one_vs_rest}
 

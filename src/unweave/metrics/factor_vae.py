@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 from unweave.factors import FactorSpace
-from unweave.metrics.inputs import Booleans, Floats, Integers, dead
-from unweave.metrics.interventions import (
+from unweave.metrics.scoring.inputs import Booleans, Floats, Integers, dead
+from unweave.metrics.scoring.interventions import (
     Represent,
     batches_of,
     check_positive,

@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.errors import InputError, unknown
-from unweave.metrics.fitting import each_factor, logistic_regression, probabilities
-from unweave.metrics.information import entropies, information_table
-from unweave.metrics.inputs import (
+from unweave.metrics.estimators.information import entropies, information_table
+from unweave.metrics.estimators.neighbours import neighbour_information
+from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression, probabilities
+from unweave.metrics.scoring.inputs import (
     Booleans,
     Codes,
     Factors,
@@ -22,7 +23,6 @@ from unweave.metrics.inputs import (
     standardised,
     subsample,
 )
-from unweave.metrics.neighbours import neighbour_information
 
 ROWS = 10_000  # the published sample
 VARIANTS = ("tripod", "qlae", "qlae-training")

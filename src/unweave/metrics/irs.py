@@ -8,9 +8,9 @@ import numpy as np
 
 from unweave.errors import InputError
 from unweave.factors import FactorSpace
-from unweave.metrics.information import discretize
-from unweave.metrics.inputs import Floats, Integers, dead
-from unweave.metrics.interventions import Represent, check_positive, codes_of, torch_generator, varying_axes
+from unweave.metrics.estimators.information import discretize
+from unweave.metrics.scoring.inputs import Floats, Integers, dead
+from unweave.metrics.scoring.interventions import Represent, check_positive, codes_of, torch_generator, varying_axes
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.metrics.information import discretize, entropies, information_table, joint_entropies, top_two
-from unweave.metrics.inputs import Codes, Factors, Floats, labelled
+from unweave.metrics.estimators.information import discretize, entropies, information_table, joint_entropies, top_two
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, labelled
 
 
 @dataclass(frozen=True, eq=False)

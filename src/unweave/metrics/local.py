@@ -11,10 +11,10 @@ import numpy as np
 
 from unweave.errors import InputError
 from unweave.factors import FactorSpace
-from unweave.metrics.inputs import Floats
-from unweave.metrics.interventions import Represent, check_positive, codes_of, torch_generator
 from unweave.metrics.mig import mig
 from unweave.metrics.modularity import modularity
+from unweave.metrics.scoring.inputs import Floats
+from unweave.metrics.scoring.interventions import Represent, check_positive, codes_of, torch_generator
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.metrics.inputs import Codes, Factors, Floats, Integers, check_codes, check_factors, standardised
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, check_codes, check_factors, standardised
 
 
 @dataclass(frozen=True, eq=False)

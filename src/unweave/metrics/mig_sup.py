@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.metrics.information import discretize, entropies, information_table, top_two
-from unweave.metrics.inputs import Codes, Factors, Floats, labelled
+from unweave.metrics.estimators.information import discretize, entropies, information_table, top_two
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, labelled
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.metrics.information import discretize, information_table
-from unweave.metrics.inputs import Codes, Floats, check_codes
+from unweave.metrics.estimators.information import discretize, information_table
+from unweave.metrics.scoring.inputs import Codes, Floats, check_codes
 
 
 @dataclass(frozen=True, eq=False)

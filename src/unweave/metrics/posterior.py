@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.metrics.inputs import Codes, Floats, check_codes
 from unweave.metrics.reconstruction import check_images
+from unweave.metrics.scoring.inputs import Codes, Floats, check_codes
 
 LARGEST = 700.0  # a variance of 1e304; sums of larger ones would overflow
 

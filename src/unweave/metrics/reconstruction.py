@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.metrics.inputs import Floats, to_numpy
+from unweave.metrics.scoring.inputs import Floats, to_numpy
 
 
 @dataclass(frozen=True, eq=False)

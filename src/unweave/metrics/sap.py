@@ -8,9 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.metrics.fitting import each_factor, linear_svm
-from unweave.metrics.information import top_two
-from unweave.metrics.inputs import (
+from unweave.metrics.estimators.information import top_two
+from unweave.metrics.estimators.parallel_fits import each_factor, linear_svm
+from unweave.metrics.mcc import correlations, numbers
+from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
     Floats,
@@ -21,7 +22,6 @@ from unweave.metrics.inputs import (
     fit_and_test,
     standardised,
 )
-from unweave.metrics.mcc import correlations, numbers
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from numbers import Real
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.metrics.inputs import Codes, Floats, check_codes, check_seed, dead, standardised
+from unweave.metrics.scoring.inputs import Codes, Floats, check_codes, check_seed, dead, standardised
 
 RIDGE = 1e-5  # Locatello et al. 2019, footnote 3
 

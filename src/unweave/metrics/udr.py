@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.metrics.inputs import Codes, Floats, check_codes, standardised
 from unweave.metrics.mcc import correlations
+from unweave.metrics.scoring.inputs import Codes, Floats, check_codes, standardised
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.metrics.inputs import Codes, dead
+from unweave.metrics.scoring.inputs import Codes, dead
 from unweave.metrics.total_correlation import sampled
 
 

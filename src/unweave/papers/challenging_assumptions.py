@@ -36,7 +36,7 @@ CLEARLY = 0.1  # above the probability of a random choice
 
 def answer(table: pandas.DataFrame) -> Answer:
     """Apply the analyses of the study stage, and judge the paper's statements by their results."""
-    from unweave.study import analyses
+    from unweave import questions as analyses
 
     pandas = extra("pandas", "study")
     runs = of_paper(table)
@@ -81,7 +81,7 @@ def answer(table: pandas.DataFrame) -> Answer:
 
 def of_paper(table: pandas.DataFrame) -> pandas.DataFrame:
     """Return the finished runs without other metrics than the paper's: informativeness follows the reconstructions."""
-    from unweave.study.analyses.runs import supervised_metrics
+    from unweave.questions.runs import supervised_metrics
 
     runs = finished(table)
     return runs.drop(columns=[name for name in supervised_metrics() if name in runs and name not in SIX])

@@ -9,7 +9,6 @@ from unweave.errors import InputError
 from unweave.latents import FSQ, Codebook, Deterministic, Gaussian
 from unweave.nets import NetSettings
 from unweave.recipes.recipe import Optimiser, Recipe, Weighted, linear_recipe
-from unweave.schedules import Schedule
 from unweave.terms import (
     DIP,
     KL,
@@ -27,6 +26,7 @@ from unweave.terms import (
     TotalCorrelation,
     TotalCorrelationDiscriminator,
 )
+from unweave.terms.schedules import Schedule
 
 RAMP = Schedule(kind="linear", over=1 / 3)  # 100,000 of 300,000 steps
 Protocol = Literal["code", "paper"]

@@ -10,9 +10,9 @@ from unweave.errors import InputError
 from unweave.latents import LATENTS, Codebook, Latent
 from unweave.model import Likelihood
 from unweave.nets import NetSettings, Start
-from unweave.schedules import Schedule
 from unweave.settings import Settings, choice, name_in
 from unweave.terms import TERMS, AdaptiveGrouping, Term
+from unweave.terms.schedules import Schedule
 
 
 class Weighted(Settings):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from unweave.errors import InputError
 from unweave.figures.answers import DRAWN
-from unweave.figures.spelling import words
+from unweave.names import words
+from unweave.questions import ANALYSES
 from unweave.reports.markup import Html, joined, tag
 from unweave.reports.page import Section
 from unweave.reports.pictures import show_figure
 from unweave.reports.questions import QUESTIONS
 from unweave.reports.tables import frame_table
-from unweave.study.analyses import ANALYSES
 
 if TYPE_CHECKING:
     import pandas

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from unweave.data import identity_of
-from unweave.data.labels import OWN
+from unweave.data.interface.labels import OWN
 from unweave.errors import InputError, MissingExtra, Unavailable
 from unweave.recipes import RECIPES, parameters_of
 from unweave.reports.places import as_path, source_from_here
+from unweave.store.differences import settings_of
 from unweave.training import Configuration, configure
-from unweave.training.differing import settings_of
 
 OPTIONS = ("steps", "batch", "seed", "lr", "net", "latent", "devices", "precision")  # with an option of their own
 

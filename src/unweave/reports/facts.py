@@ -10,14 +10,14 @@ from typing import Any
 
 from unweave.data import FactorData
 from unweave.errors import InputError, Unavailable
-from unweave.figures.spelling import spelled
 from unweave.metrics import METRICS
+from unweave.names import spelled
 from unweave.recipes import RECIPES
 from unweave.reports.numbers import duration
+from unweave.store.folder import State, read_label, read_state, status_of
+from unweave.store.scores import Entry, read_scores
 from unweave.training import Run, open_run
 from unweave.training.configuration import Configuration, read_configuration
-from unweave.training.scores import Entry, read_scores
-from unweave.training.store import State, read_label, read_state, status_of
 
 PROTOCOL = ("samples", "test_samples", "seed", "settings")  # what must be equal for two scores to be comparable
 

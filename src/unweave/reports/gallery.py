@@ -9,7 +9,7 @@ from unweave.data import FactorData
 from unweave.errors import InputError, MissingExtra, Unavailable
 from unweave.figures.catalogue import FIGURES
 from unweave.figures.figure import Figure
-from unweave.figures.spelling import words
+from unweave.names import words
 from unweave.reports.facts import Facts
 from unweave.reports.markup import Html, joined, tag
 from unweave.reports.page import Section

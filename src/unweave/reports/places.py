@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from unweave.training.store import NAME, store_folder
+from unweave.store.folder import NAME, store_folder
 
 
 def from_here(path: str | Path) -> str:

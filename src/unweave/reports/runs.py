@@ -10,7 +10,7 @@ from typing import Any
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.figures.spelling import spelled
+from unweave.names import spelled
 from unweave.recipes import RECIPES
 from unweave.reports.commands import train_command
 from unweave.reports.facts import Facts, about_recipe, read_facts, sentence_of
@@ -22,9 +22,9 @@ from unweave.reports.peers import find_peers
 from unweave.reports.places import from_here, hide_places, source_from_here
 from unweave.reports.scores import score_section
 from unweave.reports.tables import folded, make_table
+from unweave.store.differences import used_settings_of
+from unweave.store.folder import existing_store, find_run, read_label
 from unweave.training import Run, score
-from unweave.training.differing import used_settings_of
-from unweave.training.store import existing_store, find_run, read_label
 from unweave.training.trust import guarded
 
 MOST = 5_000_000  # bytes of a report

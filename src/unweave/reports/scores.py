@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from unweave.figures.spelling import words
 from unweave.metrics import METRICS
+from unweave.names import words
 from unweave.reports.facts import Facts
 from unweave.reports.markup import Html, joined, tag
 from unweave.reports.numbers import shown

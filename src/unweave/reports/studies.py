@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError, extra
-from unweave.figures.spelling import spelled, words
+from unweave.names import spelled, words
+from unweave.questions.runs import UNSUPERVISED, choose_scores, sign_of, supervised_metrics
 from unweave.reports.answers import answer, unanswered
 from unweave.reports.markup import Html, joined, tag
 from unweave.reports.numbers import Setting, counted, duration, shown
 from unweave.reports.page import Section, make_page, write_page
 from unweave.reports.places import from_here
 from unweave.reports.tables import frame_table, make_table
-from unweave.study.analyses.runs import UNSUPERVISED, choose_scores, sign_of, supervised_metrics
 
 if TYPE_CHECKING:
     import pandas
@@ -42,7 +42,7 @@ def write_study_report(
     disentanglement metrics of the catalogue, and ``watch`` is called with the name of each part before it is computed.
     With ``udr``, finished runs are opened to compute how closely each agrees with its other seeds.
     """
-    from unweave.study.planning import varying
+    from unweave.study.grid import varying
 
     planned = study.all_planned()
     table = study.table()
@@ -74,7 +74,7 @@ def write_table_report(
 
     The columns ``data``, ``recipe``, ``strength`` and ``seed`` identify a run. ``metrics`` are the columns of scores to
     compare methods by; by default, those that have the name of a disentanglement metric of the catalogue, such as mig
-    or dci.disentanglement. See :mod:`unweave.study.analyses`.
+    or dci.disentanglement. See :mod:`unweave.questions`.
     """
     if not isinstance(table, extra("pandas", "study").DataFrame):
         raise InputError(f"the report needs a pandas data frame with one row per run, got {type(table).__name__}.")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from unweave.figures.spelling import words
+from unweave.names import words
 from unweave.reports.markup import Html, joined, tag
 from unweave.reports.numbers import Setting, counted, shown
 

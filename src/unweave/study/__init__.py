@@ -1,6 +1,6 @@
 """Studies: many runs from one specification, carried out by engines and read as a table."""
 
-from unweave.study.planning import Planned, plan
+from unweave.study.grid import Planned, plan
 from unweave.study.spec import Spec, parse_spec, read_spec
 from unweave.study.study import Study
 from unweave.study.table import Row

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from unweave.errors import Unavailable
-from unweave.study.claims import Claim
+from unweave.store.folder import CHECKPOINT, CONFIGURATION, LOCK, STATE, Busy, is_address, read_state
+from unweave.store.heartbeat import HEARTBEAT
+from unweave.store.remote.claims import Claim
 from unweave.study.remote import Remote, open_remote
-from unweave.training.heartbeat import HEARTBEAT
-from unweave.training.store import CHECKPOINT, CONFIGURATION, LOCK, STATE, Busy, is_address, read_state
 
 Files = dict[str, tuple[int, int]]  # sizes and times of the files of a run
 SNAPSHOTS = "snapshot-"  # how the names of the weights of snapshots begin

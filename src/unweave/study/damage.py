@@ -14,12 +14,12 @@ import struct
 from pathlib import Path
 
 from unweave.errors import InputError, OtherVersion, Unavailable
+from unweave.store.atomic import write_text
+from unweave.store.folder import CHECKPOINT, CONFIGURATION, STATE, SUMMARY, WEIGHTS, locked, read_fields
+from unweave.store.formats import refused, writer_of
+from unweave.store.json_files import read_json
 from unweave.study.table import DAMAGED, OTHER, Record
 from unweave.training.configuration import Configuration, only_code_of, read_configuration
-from unweave.training.formats import refused, writer_of
-from unweave.training.reading import read_json
-from unweave.training.store import CHECKPOINT, CONFIGURATION, STATE, SUMMARY, WEIGHTS, locked, read_fields
-from unweave.training.writing import write_text
 
 ASIDE, REASON = "damaged", "reason.txt"
 LONGEST_HEADER = 10**8  # bytes; safetensors allows no more

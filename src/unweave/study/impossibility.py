@@ -23,7 +23,7 @@ import numpy as np
 
 from unweave.errors import InputError, unknown, whole
 from unweave.metrics import mig
-from unweave.metrics.inputs import Floats
+from unweave.metrics.scoring.inputs import Floats
 
 MARGINALS = {"uniform": "uniform", "gaussian": "norm"}  # names in scipy.stats
 

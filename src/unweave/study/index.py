@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.errors import Unavailable, extra
 from unweave.progress import note
+from unweave.store.atomic import atomic_write
+from unweave.store.differences import is_used
+from unweave.store.folder import CONFIGURATION, SCORES, STATE
 from unweave.study.table import NOT_STARTED, Record, flat_configuration, read_record
-from unweave.training.differing import is_used
-from unweave.training.store import CONFIGURATION, SCORES, STATE
-from unweave.training.writing import atomic_write
 
 if TYPE_CHECKING:
     import pandas

@@ -20,13 +20,13 @@ import platformdirs
 from filelock import FileLock
 
 from unweave.errors import Unavailable
-from unweave.study.claims import Claims, owners
+from unweave.store.atomic import write_text
+from unweave.store.folder import CONFIGURATION, LABEL, NAME, SCORES, STATE
+from unweave.store.heartbeat import HEARTBEAT
+from unweave.store.remote.claims import Claims, owners
+from unweave.store.remote.objects import Objects
 from unweave.study.damage import ASIDE, REASON
-from unweave.study.objects import Objects
 from unweave.study.table import LEFT_OUT, SCORING_ERROR
-from unweave.training.heartbeat import HEARTBEAT
-from unweave.training.store import CONFIGURATION, LABEL, NAME, SCORES, STATE
-from unweave.training.writing import write_text
 
 SMALL = (CONFIGURATION, SCORES, LEFT_OUT, SCORING_ERROR, LABEL, STATE)  # what a table needs
 KNOWN = "known.json"  # what the objects were when they were copied to ``runs``

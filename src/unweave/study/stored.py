@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from unweave.errors import InputError, OtherVersion, Unavailable
+from unweave.store.folder import STATE, Busy, is_address, read_state, store_folder
 from unweave.study.damage import damage_of, damaged_in, set_aside
+from unweave.study.grid import Planned
 from unweave.study.index import Opened, open_records
-from unweave.study.planning import Planned
 from unweave.study.remote import Remote, open_remote
 from unweave.study.table import SCORING_ERROR
 from unweave.training import Run
 from unweave.training.run import open_folder_of
-from unweave.training.store import STATE, Busy, is_address, read_state, store_folder
 
 
 class Stored:

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError, extra, whole
-from unweave.study.engines import Engine
-from unweave.study.estimating import Estimate, estimate
+from unweave.study.engines.engine import Engine
+from unweave.study.engines.worker import Report, Task
+from unweave.study.estimate import Estimate, estimate
+from unweave.study.grid import Planned, configured, plan
 from unweave.study.index import Opened
-from unweave.study.planning import Planned, configured, plan
-from unweave.study.selecting import select
+from unweave.study.selection import select
 from unweave.study.spec import Spec, parse_spec, read_spec
 from unweave.study.stored import Stored
 from unweave.study.table import Asked, Row, row_of
-from unweave.study.worker import Report, Task
 from unweave.training import Execution, Run
 
 if TYPE_CHECKING:

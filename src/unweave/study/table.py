@@ -12,12 +12,12 @@ from typing import Any
 from unweave.errors import Damaged, InputError, OtherVersion, Unavailable
 from unweave.metrics import METRICS, Scores
 from unweave.plain_json import to_plain
+from unweave.store.folder import SCORES, read_fields, read_state
+from unweave.store.formats import another_writer, refused
+from unweave.store.heartbeat import is_beating
+from unweave.store.scores import Entry, StoredScores, read_scores
 from unweave.study.snapshots import best_step, good_enough, metric_of
 from unweave.study.spec import SnapshotRule, Spec
-from unweave.training.formats import another_writer, refused
-from unweave.training.heartbeat import is_beating
-from unweave.training.scores import Entry, StoredScores, read_scores
-from unweave.training.store import SCORES, read_fields, read_state
 
 LEFT_OUT = "not-applicable.json"  # metrics of a study that cannot be computed for a run
 SCORING_ERROR = "scoring-error.txt"  # the traceback of a run that was trained but could not be scored

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from unweave.latents import Gaussian, Latent
 from unweave.model import Forward
-from unweave.schedules import Schedule
 from unweave.terms.gaussians import posterior
 from unweave.terms.kl import kl_divergence
+from unweave.terms.schedules import Schedule
 from unweave.terms.term import Term
 
 

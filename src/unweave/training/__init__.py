@@ -6,10 +6,10 @@ from unweave.lazy import lazy
 
 if TYPE_CHECKING:
     from unweave.training.configuration import Configuration, Execution, configure, read_configuration
-    from unweave.training.fitting import extend, fit, train
+    from unweave.training.evaluation import score
     from unweave.training.loop import Callback, Moment
     from unweave.training.run import Run, open_run
-    from unweave.training.scoring import score
+    from unweave.training.trainer import extend, fit, train
 
 __all__ = [
     "Callback",
@@ -28,10 +28,10 @@ __all__ = [
 
 _MODULES = {
     "configuration": ("Configuration", "Execution", "configure", "read_configuration"),
-    "fitting": ("extend", "fit", "train"),
+    "trainer": ("extend", "fit", "train"),
     "loop": ("Callback", "Moment"),
     "run": ("Run", "open_run"),
-    "scoring": ("score",),
+    "evaluation": ("score",),
 }
 if not TYPE_CHECKING:
     __getattr__ = lazy(

@@ -22,10 +22,10 @@ from unweave.latents import LATENTS
 from unweave.recipes import Recipe, compose, known_settings, parameters_of
 from unweave.recipes.composing import PARTS, Source
 from unweave.settings import Settings, name_in, only_own_code, source_hash
-from unweave.training.formats import refused, writer_of
-from unweave.training.store import CONFIGURATION, STATE, read_fields
+from unweave.store.atomic import write_text
+from unweave.store.folder import CONFIGURATION, STATE, read_fields
+from unweave.store.formats import refused, writer_of
 from unweave.training.trust import check_own_code, guarded, own_code_of
-from unweave.training.writing import write_text
 
 MOST_SEEDS = 2**32
 Precision = Literal["32-true", "bf16-mixed"]

@@ -15,13 +15,8 @@ from unweave.data import FactorData, open_data
 from unweave.errors import InputError, Unavailable
 from unweave.latents import Summary
 from unweave.model import Model
-from unweave.training.building import with_weights
-from unweave.training.checkpoint import OPTIMISER, load_tensors, save_tensors
-from unweave.training.configuration import Configuration, only_code_of, read_configuration
-from unweave.training.log import read_log
-from unweave.training.representation import Representation
-from unweave.training.scores import StoredScores, read_scores
-from unweave.training.store import (
+from unweave.store.atomic import write_text
+from unweave.store.folder import (
     CHECKPOINT,
     LOG,
     SUMMARY,
@@ -36,9 +31,14 @@ from unweave.training.store import (
     write_label,
     write_state,
 )
-from unweave.training.summarising import measure_baseline, measure_psnr, summarise
+from unweave.store.scores import StoredScores, read_scores
+from unweave.training.assembly import with_weights
+from unweave.training.checkpoint import OPTIMISER, load_tensors, save_tensors
+from unweave.training.configuration import Configuration, only_code_of, read_configuration
+from unweave.training.end_summary import measure_baseline, measure_psnr, summarise
+from unweave.training.log import read_log
+from unweave.training.representation import Representation
 from unweave.training.trust import guarded
-from unweave.training.writing import write_text
 
 Outcome = Literal["trained", "continued", "opened"]
 HARDLY = 1.0  # dB over the mean image, below which a run has learned almost nothing

@@ -1,0 +1,136 @@
+"""Load the user's own images: a folder, a file, an array or a torch Dataset, with or without a table of factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.utils.data import Dataset
+
+from unweave.data.files.image_files import read_image_file
+from unweave.data.files.pictures import listed, picture_files, read_pictures
+from unweave.data.files.tables import Table, from_frame, read_csv, read_matrix
+from unweave.data.files.torch_datasets import read_dataset
+from unweave.data.interface.factor_data import check_image_size
+from unweave.data.interface.labels import FILES
+from unweave.data.own import OwnImages
+from unweave.errors import InputError
+
+Array = NDArray[Any]
+
+
+def load_own(
+    source: str | Path | Array | Tensor | Dataset[Any],
+    /,
+    *,
+    factors: Any = None,
+    names: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    size: int | None = None,
+) -> OwnImages:
+    """Load your own images: a folder of pictures, an .npy, .npz or .h5 file, an array, a tensor or a torch Dataset.
+
+    ``factors`` is an (N, K) array, a pandas DataFrame or the path of a CSV or .npy file. The file ``factors.csv`` of a
+    folder, an array called factors or labels of an .npz or .h5 file, and the labels of a Dataset are found without it.
+    ``names`` and ``kinds`` describe the columns (a kind is "ordered", "cyclic" or "categorical"). ``size`` resizes the
+    images to squares; without it they keep their height and width.
+    """
+    if size is not None:
+        check_image_size("your own images", size)
+    name, again = "these images", None
+    pictures: list[Path] | None = None
+    notes: tuple[str, ...] = ()
+    found: Any = None
+    if isinstance(source, str | Path):
+        path = Path(source).expanduser().absolute()
+        name = path.stem if path.suffix.lower() in FILES else path.name
+        again = _how_to_load_again(path, factors, names, kinds, size)
+        if path.is_dir():
+            pictures = picture_files(path)
+            images, notes = read_pictures(pictures, size)
+            found = path / "factors.csv" if (path / "factors.csv").exists() else None
+            notes += _other_files(path, pictures)
+        else:
+            file = read_image_file(path)
+            images, found, notes = file.images, file.factors, file.notes
+    elif isinstance(source, Dataset):
+        images, found = read_dataset(source)
+    else:
+        images = _to_array(source)
+    if factors is not None and found is not None:
+        notes += ("the factors found with the images were not used, because factors= was given",)
+    table = _table(found if factors is None else factors, names, kinds, pictures)
+    if table is not None and len(table) != len(images):
+        raise InputError(
+            f"{name}: there are {len(images):,} images and {len(table):,} rows of factors."
+            + (" If the first line of the table is not a header, add one." if len(table) == len(images) - 1 else "")
+        )
+    return OwnImages(images, table, name=name, size=size, source=again, notes=notes)
+
+
+def _how_to_load_again(
+    path: Path, factors: Any, names: Sequence[str] | None, kinds: Mapping[str, str] | None, size: int | None
+) -> dict[str, Any] | None:
+    """Return the source of the identity; None if the factors are in memory only."""
+    if factors is not None and not isinstance(factors, str | Path):
+        return None
+    options = {
+        "factors": None if factors is None else str(Path(factors).expanduser().absolute()),
+        "names": None if names is None else list(names),
+        "kinds": None if kinds is None else dict(kinds),
+        "size": size,
+    }
+    return {"path": str(path), "options": options}
+
+
+def _other_files(folder: Path, pictures: Sequence[Path]) -> tuple[str, ...]:
+    """List what is in a folder but not used, except hidden files."""
+    known = {*pictures, folder / "factors.csv"}
+    others = sorted(path for path in folder.iterdir() if path not in known and not path.name.startswith("."))
+    names = [f"{path.name}/" if path.is_dir() else path.name for path in others]
+    return (f"not used from the folder {folder.name}: {listed(names)}",) if names else ()
+
+
+def _table(
+    factors: Any, names: Sequence[str] | None, kinds: Mapping[str, str] | None, pictures: Sequence[Path] | None
+) -> Table | None:
+    if factors is None:
+        if names or kinds:
+            raise InputError("names and kinds describe factors, but there are none.")
+        return None
+    if isinstance(factors, str | Path) and Path(factors).suffix.lower() == ".npy":
+        factors = read_matrix(Path(factors).expanduser())
+    is_frame = hasattr(factors, "columns") and hasattr(factors, "to_numpy")
+    if names is not None and (is_frame or isinstance(factors, str | Path)):
+        what = "the frame of factors" if is_frame else factors
+        raise InputError(f"{what} has names for its columns: leave names= out.")
+    if isinstance(factors, str | Path):
+        return read_csv(Path(factors).expanduser(), pictures, kinds)
+    if is_frame:
+        return from_frame(factors, pictures, kinds)
+    columns = _to_array(factors)
+    if columns.ndim == 1:
+        columns = columns[:, None]
+    if columns.ndim != 2:
+        raise InputError(f"factors must be (N, K), got shape {columns.shape}.")
+    names = [f"factor{k}" for k in range(columns.shape[1])] if names is None else list(names)
+    words = all(isinstance(name, str) for name in names)
+    if not words or len(names) != columns.shape[1] or len(set(names)) != len(names):
+        raise InputError(f"{columns.shape[1]} columns of factors need as many different names, got {names}.")
+    return Table.of(dict(zip(names, columns.T, strict=True)), kinds)
+
+
+def _to_array(source: Any) -> Array:
+    """Return an array or a tensor, or a list that numpy can convert, as an array."""
+    try:
+        if isinstance(source, Tensor):
+            source = source.detach().cpu()
+            return np.asarray((source.float() if source.dtype == torch.bfloat16 else source).numpy())
+        return np.asarray(source)
+    except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
+        raise InputError(f"an array or a dense tensor with values is needed, got {type(source).__name__}.") from error

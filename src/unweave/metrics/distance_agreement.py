@@ -1,0 +1,77 @@
+"""Distance agreement: do distances between codes follow those between factors, images and reconstructions?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unweave.data import FactorData
+from unweave.data.distances import Distance, ground_truth_distance, mse
+from unweave.errors import InputError, whole
+from unweave.metrics.mcc import correlations
+from unweave.metrics.scoring.encoders import evaluating
+from unweave.metrics.scoring.inputs import Floats, check_codes, check_seed
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceAgreement:
+    """Correlations between distances of image pairs; ``score`` is Spearman's, of latent and ground-truth distances."""
+
+    score: float
+    names: tuple[str, ...]
+    spearman: Floats  # (distances, distances), 0 if one of them is constant
+    pearson: Floats
+
+
+def distance_agreement(
+    data: FactorData,
+    encode: Callable[[Tensor], Any],
+    *,
+    decode: Callable[[Tensor], Any] | None = None,
+    pairs: int = 5_000,
+    distance: Distance = mse,
+    seed: int = 0,
+) -> DistanceAgreement:
+    """Correlate ground-truth, perceived, latent and reconstruction distances (Michlo et al. 2023, sec. 4.4).
+
+    Distances are those of ``pairs`` random pairs of images that differ in a single factor. ``distance`` compares images
+    and reconstructions; the latent distance is Euclidean. ``encode`` maps float images in [0, 1] to codes, ``decode``
+    maps codes to such images; without it there are no reconstruction distances.
+    """
+    pairs = whole("distance_agreement: pairs", pairs, at_least=3)
+    generator = torch.Generator().manual_seed(check_seed(seed))
+    drawn = data.space.pairs(pairs, 1, generator)
+    seen: list[Floats] = []
+    latent: list[Floats] = []
+    rebuilt: list[Floats] = []
+    for start in range(0, pairs, 256):
+        sides = [side[start : start + 256] for side in (drawn.first, drawn.second)]
+        images = [data.images(side, generator).float() / 255 for side in sides]
+        with evaluating(encode, *([] if decode is None else [decode])) as like:
+            codes = [encode(batch.to(like)) for batch in images]
+            a, b = (check_codes("distance_agreement", c, rows=1) for c in codes)
+            if len(a) != len(images[0]) or len(b) != len(images[1]):
+                raise InputError(
+                    f"distance_agreement: encode was given {len(images[0])} images but returned {len(a)} codes."
+                )
+            seen.append(distance(*images).double().numpy())
+            latent.append(np.linalg.norm(a - b, axis=1))
+            if decode is not None:
+                again = [torch.as_tensor(decode(torch.as_tensor(c))).float().cpu().clamp(0, 1) for c in codes]
+                if again[0].shape != images[0].shape or not all(batch.isfinite().all() for batch in again):
+                    raise InputError("distance_agreement: decode must return finite images of the data's shape.")
+                rebuilt.append(distance(*again).double().numpy())
+    truth = ground_truth_distance(drawn.first, drawn.second).double().numpy()
+    columns = {"ground_truth": [truth], "perceived": seen, "latent": latent, "reconstruction": rebuilt}
+    names = tuple(name for name, parts in columns.items() if parts)
+    table = np.stack([np.concatenate(columns[name]) for name in names], axis=1)  # (pairs, distances)
+    from scipy.stats import rankdata
+
+    ranks = rankdata(table, axis=0)
+    spearman = correlations(ranks, ranks)
+    return DistanceAgreement(float(spearman[2, 0]), names, spearman, correlations(table, table))

@@ -1,0 +1,1 @@
+"""Estimators that several metrics share: trees, nearest neighbours, binned information."""

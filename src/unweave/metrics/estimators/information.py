@@ -1,0 +1,79 @@
+"""Entropy and mutual information of binned codes and of classes, in nats.
+
+Shapes: N samples, D latents, K factors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from unweave.errors import whole
+from unweave.metrics.scoring.inputs import Floats, Integers
+
+PAIRS = 1 << 22  # pairs of values counted at a time, so that memory does not grow with the sample
+COUNTS = 1 << 23  # entries of the table of counts, so that memory does not grow with the square of the latents
+
+
+def discretize(codes: Floats, bins: int) -> Integers:
+    """Return the equal-width bin (N, D) of each code; bins range from the minimum to the maximum of the latent."""
+    bins = whole("bins", bins, at_least=2, at_most=1000)
+    binned = np.empty(codes.shape, np.int64)
+    for latent, column in enumerate(codes.T):
+        low, high = column.min(), column.max()
+        if high > low:
+            edges = np.linspace(low, high, bins + 1)
+            binned[:, latent] = np.searchsorted(edges[:-1], column, side="right") - 1
+        else:
+            binned[:, latent] = 0
+    return binned
+
+
+def entropies(values: Integers) -> Floats:
+    """Return the plug-in entropy of each column of (N, K)."""
+    return np.array([_entropy(np.bincount(column), len(values)) for column in values.T])
+
+
+def joint_entropies(a: Integers, b: Integers) -> Floats:
+    """Return the plug-in entropy (D, K) of each column of a (N, D) together with each column of b (N, K)."""
+    table_size = (int(a.max()) + 1) * int((b.max(0) + 1).sum())  # counts for one column of a
+    columns = max(1, COUNTS // table_size)
+    blocks = [_joint_entropies(a[:, start : start + columns], b) for start in range(0, a.shape[1], columns)]
+    return np.concatenate(blocks)
+
+
+def _joint_entropies(a: Integers, b: Integers) -> Floats:
+    """Count all pairs of columns in one pass.
+
+    The counts of column d of a with column k of b are a segment of one long array: all segments of column d are
+    adjacent, each as long as the number of values of a times the number of classes of column k.
+    """
+    values, classes = int(a.max()) + 1, b.max(0) + 1  # (), (K,)
+    segment = values * classes
+    starts = np.cumsum(segment) - segment
+    base = np.arange(a.shape[1])[:, None] * segment.sum() + starts  # (D, K)
+    counts = np.zeros(a.shape[1] * int(segment.sum()), np.int64)
+    rows = max(1, PAIRS // base.size)
+    for start in range(0, len(a), rows):
+        block_a, block_b = a[start : start + rows, :, None], b[start : start + rows, None, :]
+        counts += np.bincount((base + block_a * classes + block_b).reshape(-1), minlength=len(counts))
+    weighted = (counts * np.log(np.maximum(counts, 1))).reshape(a.shape[1], -1)
+    joint: Floats = np.log(len(a)) - np.add.reduceat(weighted, starts, axis=1) / len(a)
+    return joint
+
+
+def information_table(a: Integers, b: Integers) -> Floats:
+    """Return the plug-in mutual information (D, K) between the columns of a (N, D) and of b (N, K)."""
+    information = entropies(a)[:, None] + entropies(b) - joint_entropies(a, b)
+    return np.where(information < 1e-12, 0.0, information)  # rounding errors around 0
+
+
+def _entropy(counts: Integers, n: int) -> float:
+    return float(np.log(n) - (counts * np.log(np.maximum(counts, 1))).sum() / n)
+
+
+def top_two(matrix: Floats, axis: int) -> tuple[Floats, Floats]:
+    """Return the largest and the second largest entry along an axis; if there is one entry, the second is 0."""
+    ordered = np.sort(matrix, axis=axis)
+    best = np.take(ordered, -1, axis=axis)
+    second = np.take(ordered, -2, axis=axis) if matrix.shape[axis] > 1 else np.zeros_like(best)
+    return best, second

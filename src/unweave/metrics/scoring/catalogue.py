@@ -1,0 +1,378 @@
+"""The catalogue of metrics: the question each answers, its needs, range, published settings and weakness."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from unweave.metrics.beta_vae import beta_vae_score
+from unweave.metrics.dci import dci
+from unweave.metrics.dcimig import dcimig
+from unweave.metrics.distance_agreement import distance_agreement
+from unweave.metrics.downstream import downstream
+from unweave.metrics.explicitness import explicitness
+from unweave.metrics.factor_vae import factor_vae_score
+from unweave.metrics.fairness import fairness
+from unweave.metrics.infomec import infomec
+from unweave.metrics.irs import irs
+from unweave.metrics.jemmig import jemmig
+from unweave.metrics.local import local, local_mig, local_modularity
+from unweave.metrics.mcc import mcc
+from unweave.metrics.mig import mig
+from unweave.metrics.mig_sup import mig_sup
+from unweave.metrics.modularity import modularity
+from unweave.metrics.mutual_information import mutual_information
+from unweave.metrics.posterior import active_units, elbo, kl_per_latent
+from unweave.metrics.reconstruction import psnr, reconstruction_error
+from unweave.metrics.sap import sap
+from unweave.metrics.total_correlation import total_correlation, total_correlation_sampled
+from unweave.metrics.udr import udr
+from unweave.metrics.wasserstein_correlation import wasserstein_correlation
+
+WIDE = 1_000  # latents
+Needs = Literal["labels", "codes", "intervention", "reconstruction", "posterior", "model", "other"]
+NEEDS: dict[Needs, str] = {  # what the function is called with
+    "labels": "codes and factors",
+    "codes": "codes",
+    "intervention": "an encoder, and data with an image of every combination of factors",
+    "reconstruction": "images and their reconstructions",
+    "posterior": "mean and log-variance of Gaussian posteriors",
+    "model": "images, their reconstructions, mean and log-variance of Gaussian posteriors",
+    "other": "",
+}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric and what to know about it."""
+
+    function: Callable[..., Any]
+    question: str
+    needs: Needs
+    range: str
+    best: Literal["higher", "lower", "neither"]
+    weakness: str
+    variants: dict[str, str] = field(default_factory=dict)  # published forms and their settings, by source
+    scores: tuple[str, ...] = ("score",)  # the numbers of the result
+    ranges: Mapping[str, str] = field(default_factory=dict)  # of scores that do not have the range of the metric
+    continuous: bool = False  # accepts continuous factors
+    words: bool = True  # accepts words as factors
+    factors_at_least: int = 1  # how many factors must vary
+    given: str = ""  # what the function is called with, if it needs something else
+    splits_itself: Mapping[str, Any] = field(default_factory=dict)  # settings with which no test sample is passed to it
+    most_latents: int | None = None  # with more it takes minutes: computed only by name
+    costly: bool = False  # takes minutes at the published size: computed only by name
+    own: bool = False  # not in the catalogue
+    name: str = ""
+
+    @property
+    def signed(self) -> Callable[..., Any]:
+        """The function whose signature has its settings."""
+        return local if self.function in (local_mig, local_modularity) else self.function
+
+    @property
+    def takes(self) -> set[str]:
+        """The names of its keyword settings."""
+        parameters = inspect.signature(self.signed).parameters.values()
+        return {parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def _named(**metrics: Metric) -> dict[str, Metric]:
+    for name, metric in metrics.items():
+        object.__setattr__(metric, "name", name)
+    return metrics
+
+
+METRICS: dict[str, Metric] = _named(
+    mig=Metric(
+        mig,
+        "Is each factor encoded by one latent, and by no other?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Ignores whether a latent mixes factors; the plug-in estimate on bins is biased upwards for small samples.",
+        {"Locatello et al. 2019": "bins=20, 10,000 samples", "Rhodes & Lee 2021": "bins=5, within neighbourhoods"},
+    ),
+    mig_sup=Metric(
+        mig_sup,
+        "Does each latent encode one factor, and no other?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Constant latents count as 0, so that unused latents lower the score.",
+        {"Li et al. 2020": "normaliser='factor'", "Carbonneau et al. 2022": "normaliser='code', bins=10"},
+        factors_at_least=2,
+    ),
+    modularity=Metric(
+        modularity,
+        "Does each latent depend on at most one factor?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Noise latents get arbitrary values and constant ones 0; a latent that encodes all factors can score high.",
+        {"Locatello et al. 2019": "bins=20, 10,000 samples", "Rhodes & Lee 2021": "bins=5, within neighbourhoods"},
+        factors_at_least=2,
+    ),
+    explicitness=Metric(
+        explicitness,
+        "Can a linear classifier predict each factor from the codes?",
+        "labels",
+        "0 to 1, 0.5 is chance",
+        "higher",
+        "Does not measure separation: rotated codes score as high. One latent that encodes many classes scores low.",
+        {
+            "disentanglement_lib (with scikit-learn 0.22 or newer)": "classifier='multinomial', the default",
+            "Locatello et al. 2019, appendix B": "classifier='one-vs-rest'; 10,000 and 5,000 samples",
+        },
+    ),
+    dci=Metric(
+        dci,
+        "Which latents does a predictor of each factor rely on?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Depends on the predictor as much as on the codes: compare only scores with the same importance.",
+        {
+            "disentanglement_lib": "importance='gbt', the default ('gbt-exact' for scikit-learn itself)",
+            "Locatello et al. 2019, appendix B": "importance='svm', completeness='mean'",
+            "Hsu et al. 2024 (Tripod)": "importance='forest', which holds out a tenth of 10,000 samples",
+        },
+        scores=("disentanglement", "completeness", "informativeness"),
+        splits_itself={"importance": "forest"},
+        most_latents=WIDE,
+    ),
+    sap=Metric(
+        sap,
+        "How much better does the best latent predict a factor than the second best?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Linear thresholds on one latent cannot separate many classes, so that perfect codes score far below 1.",
+        {
+            "disentanglement_lib": "method='svm', the default for classes",
+            "Locatello et al. 2019, appendix B": "method='svm', standardise=True",
+            "Kumar et al. 2018": "method='correlation', the default for continuous factors",
+        },
+        most_latents=WIDE,
+        continuous=True,
+    ),
+    infomec=Metric(
+        infomec,
+        "Are the active latents modular, compact and explicit?",
+        "labels",
+        "0 to 1 (explicitness may fall below 0)",
+        "higher",
+        "Depends on the rule for active latents, of which the authors used three; explicitness is not held out.",
+        {
+            "Hsu et al. 2024 (Tripod)": "variant='tripod'",
+            "Hsu et al. 2023 (QLAE), standalone": "variant='qlae'",
+            "Hsu et al. 2023 (QLAE), training code": "variant='qlae-training'",
+        },
+        scores=("modularity", "compactness", "explicitness"),
+        most_latents=WIDE,
+    ),
+    jemmig=Metric(
+        jemmig,
+        "Is each factor encoded by one latent, which encodes nothing else?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Bins that are finer than the classes of a factor count as other information in the latent.",
+        {"Carbonneau et al. 2022": "bins=10"},
+    ),
+    dcimig=Metric(
+        dcimig,
+        "How much information about the factors is held by latents that are specific to one factor?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Considers only the best latent of each factor: duplicates go unnoticed.",
+        {"Carbonneau et al. 2022": "bins=10"},
+    ),
+    mcc=Metric(
+        mcc,
+        "How well do single latents correlate with single factors, which may be continuous?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Sees linear (or monotone) dependence only, which angles and categories do not have.",
+        {"Hyvärinen & Morioka 2016": "method='pearson'"},
+        continuous=True,
+        words=False,
+    ),
+    total_correlation=Metric(
+        total_correlation,
+        "How far from independent are the latents, treated as Gaussian?",
+        "codes",
+        "0 to ∞, nats",
+        "lower",
+        "Sees linear dependence only, and does not use factors.",
+        {"Locatello et al. 2019": "ridge=1e-5, the default", "disentanglement_lib": "ridge=0"},
+    ),
+    wasserstein_correlation=Metric(
+        wasserstein_correlation,
+        "How far are Gaussian codes from independent ones, in squared distance?",
+        "codes",
+        "0 to ∞, in squared units of the codes",
+        "lower",
+        "Grows with the scale of the codes; .normalised does not.",
+        {"disentanglement_lib": "the default settings"},
+        scores=("score", "normalised"),
+        ranges={"normalised": "0 to 2"},
+    ),
+    mutual_information=Metric(
+        mutual_information,
+        "Do the latents encode the same information?",
+        "codes",
+        "0 to log(bins), nats",
+        "lower",
+        "The plug-in estimate is above 0 for independent latents in a finite sample.",
+        {"Locatello et al. 2019": "bins=20"},
+        most_latents=WIDE,
+    ),
+    active_units=Metric(
+        active_units,
+        "How many latents vary with the data?",
+        "codes",
+        "0 to the number of latents",
+        "neither",
+        "Depends on the scale of the codes.",
+        {"Burda et al. 2016": "threshold=0.01"},
+    ),
+    beta_vae_score=Metric(
+        beta_vae_score,
+        "Can a linear classifier tell which factor is shared by pairs of images?",
+        "intervention",
+        "0 to 1, 1 / factors is chance",
+        "higher",
+        "Saturates: rotated codes often score 1 as well.",
+        {"Locatello et al. 2019": "train=10,000, test=5,000, batch=64"},
+        factors_at_least=2,
+    ),
+    factor_vae_score=Metric(
+        factor_vae_score,
+        "Does fixing one factor fix one latent, always the same?",
+        "intervention",
+        "0 to 1, 1 / factors is chance",
+        "higher",
+        "The threshold is in units of the codes; a latent that mixes factors goes unnoticed if it wins no vote.",
+        {"Locatello et al. 2019": "train=10,000, test=5,000, batch=64, variance_points=10,000, threshold=0.05"},
+        factors_at_least=2,
+    ),
+    irs=Metric(
+        irs,
+        "How little does a latent change when all factors but its own change?",
+        "intervention",
+        "0 to 1",
+        "higher",
+        "Latents with a large range weigh most; heavy tails increase the normaliser and thereby the score.",
+        {"disentanglement_lib": "quantile=0.99, bins=20, points=10,000", "Suter et al. 2019": "quantile=1.0"},
+    ),
+    local_mig=Metric(
+        local_mig,
+        "Is each factor encoded by one latent only, near a point?",
+        "intervention",
+        "0 to 1",
+        "higher",
+        "Small neighbourhoods have few values, which increases the bias of the plug-in estimate.",
+        {"Rhodes & Lee 2021": "rho from 0.1 to 1, neighbourhoods=20, points=10,000, bins=5"},
+        costly=True,
+    ),
+    local_modularity=Metric(
+        local_modularity,
+        "Does each latent depend on at most one factor, near a point?",
+        "intervention",
+        "0 to 1",
+        "higher",
+        "As for modularity, constant latents count as 0.",
+        {"Rhodes & Lee 2021": "rho from 0.1 to 1, neighbourhoods=20, points=10,000, bins=5"},
+        costly=True,
+        factors_at_least=2,
+    ),
+    downstream=Metric(
+        downstream,
+        "How well, and from how few labels, can simple classifiers learn the factors?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Rewards any information, whether separated or not.",
+        {"Locatello et al. 2019": "sizes=(10, 100, 1000, 10000), 5,000 to test"},
+        scores=("score", "efficiency_logistic", "efficiency_boosted"),
+        costly=True,
+    ),
+    fairness=Metric(
+        fairness,
+        "Do predictions of one factor change under interventions on another?",
+        "intervention",
+        "0 to 1",
+        "lower",
+        "Codes without information are perfectly fair; with few points per value, chance alone looks unfair.",
+        {"Locatello et al. 2019b": "train=10,000, points=100"},
+        costly=True,
+        factors_at_least=2,
+    ),
+    udr=Metric(
+        udr,
+        "Do independently trained models agree on what they separate?",
+        "other",
+        "0 to 1 (Lasso weights may exceed it)",
+        "higher",
+        "Models can agree on a wrong factorisation.",
+        {"Duan et al. 2020": "method='lasso' or 'spearman', kl=, threshold=0.01"},
+        given="codes of several models and, optionally, their KL divergences",
+    ),
+    distance_agreement=Metric(
+        distance_agreement,
+        "Do distances between codes follow those between factors, images and reconstructions?",
+        "other",
+        "-1 to 1",
+        "higher",
+        "Uses pairs that differ in a single factor; does not report which factor is at fault.",
+        {"Michlo et al. 2023": "distance=mse or blurred_mse"},
+        given="data, an encoder and, optionally, a decoder",
+    ),
+    reconstruction_error=Metric(
+        reconstruction_error,
+        "How large is the squared error of reconstructed pixels?",
+        "reconstruction",
+        "0 to 1",
+        "lower",
+        "Small objects contribute little.",
+    ),
+    psnr=Metric(
+        psnr,
+        "How large is the signal relative to the reconstruction error?",
+        "reconstruction",
+        "0 to ∞, dB",
+        "higher",
+        "A single perfect image makes the mean infinite.",
+        {"Hsu et al. 2024 (Tripod), for their thresholds of 38, 42, 34 and 40 dB": "wrapped=True"},
+    ),
+    kl_per_latent=Metric(
+        kl_per_latent,
+        "How much information does each latent carry, as the KL divergence of its posterior from the prior?",
+        "posterior",
+        "0 to ∞, nats; the score is the sum over latents",
+        "neither",
+        "Measures how much is encoded, not what.",
+    ),
+    total_correlation_sampled=Metric(
+        total_correlation_sampled,
+        "How far from independent are samples of the latents, treated as Gaussian?",
+        "posterior",
+        "0 to ∞, nats",
+        "lower",
+        "Sees linear dependence only, and can be low while the means depend on each other.",
+        {"Locatello et al. 2019": "ridge=1e-5, the default, 10,000 samples"},
+    ),
+    elbo=Metric(
+        elbo,
+        "What is the evidence lower bound of the images under the model?",
+        "model",
+        "-∞ to ∞, nats per image",
+        "higher",
+        "Comparable only for the same likelihood and image size.",
+    ),
+)

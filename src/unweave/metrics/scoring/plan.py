@@ -1,0 +1,182 @@
+"""Encode once, score everything: one sample for all label metrics, and no image of a grid encoded twice."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from unweave.data import FactorData
+from unweave.errors import InputError, whole
+from unweave.metrics.estimators.parallel_fits import limited
+from unweave.metrics.scoring.catalogue import Metric
+from unweave.metrics.scoring.encoded import EncodedData
+from unweave.metrics.scoring.encoders import Encode, is_discrete, likelihood_of, posterior_of, reconstruction_of
+from unweave.metrics.scoring.inputs import Codes, Factors, check_codes, check_factors, check_seed
+from unweave.metrics.scoring.request import Material, Names, Settings, check_settings, chosen
+from unweave.metrics.scoring.scores import Scores, Value
+from unweave.progress import progress
+
+
+def score_codes(
+    codes: Codes,
+    factors: Factors | None = None,
+    *,
+    metrics: Names = "all",
+    test: tuple[Codes, Factors] | None = None,
+    discrete: bool = False,
+    settings: Settings | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+) -> Scores:
+    """Score codes (N, D) against factors (N, K), numpy or torch, one row per sample.
+
+    ``metrics`` are names, functions ``(codes, factors, *, settings)`` of your own, or their ``module:name``; "all" is
+    every metric that needs nothing more and does not take minutes, and ``Scores.left_out`` says why the others were
+    left out. Metrics that fit and then test use the sample ``test``, or else split the given sample. ``discrete`` says
+    that every latent takes one of a few values. ``settings`` are those of each metric, by its name:
+    ``{"mig": {"bins": 5}}``. At most ``workers`` threads or processes are used, by default one per core; their number
+    does not change the scores.
+    """
+    settings = check_settings(settings, metrics)
+    checked, seed = check_codes("score_codes", codes), check_seed(seed)
+    there = Material({"codes"})
+    if factors is not None:
+        table = check_factors("score_codes", factors)
+        if len(table) != len(checked):
+            raise InputError(f"score_codes: got {len(checked):,} codes but {len(table):,} rows of factors.")
+        there = Material.of_table({"codes"}, table)
+    wanted, left_out = chosen(metrics, there)
+    common = {"seed": seed, "discrete": _checked_flag("discrete", discrete)}
+
+    results = {}
+    with limited(workers):
+        for metric in wanted:
+            if reason := _slow(metric, metrics, checked.shape[1]):
+                left_out[metric.name] = reason
+                continue
+            given = {**common, **({} if test is None else {"test": test})}
+            arguments = (codes, factors) if metric.needs == "labels" else (codes,)
+            results[metric.name] = _computed(metric, arguments, given, settings)
+    return Scores(results, left_out)
+
+
+def score(
+    encode: Encode,
+    data: FactorData,
+    *,
+    metrics: Names = "all",
+    samples: int = 10_000,
+    test_samples: int = 5_000,
+    batch: int = 256,
+    settings: Settings | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+) -> Scores:
+    """Score an encoder, which can be any callable from images to codes, on a data set.
+
+    ``encode`` is given float images in [0, 1], (B, C, H, W), and returns codes (B, D); a module is put into evaluation
+    mode and given images on its own device. If it has ``discrete``, ``reconstruct`` or ``posterior``, these are used as
+    :mod:`unweave.metrics.scoring.encoders` describes. All label metrics share ``samples`` random images, and
+    those that fit and then test use ``test_samples`` more; from a table of your own images, each is drawn once.
+    Reconstructions are those of the first 1,000 images of the sample. Metrics by intervention draw the points they
+    need. No image of a deterministic grid is encoded twice.
+
+    ``metrics``, ``settings`` and ``workers`` are those of :func:`score_codes`, for example
+    ``settings={"local_mig": {"rho": [0.1, 0.5]}, "dci": {"importance": "forest"}}``.
+    """
+    settings = check_settings(settings, metrics)
+    samples, test_samples = whole("samples", samples, at_least=2), whole("test_samples", test_samples, at_least=1)
+    batch, seed = whole("batch", batch, at_least=1), check_seed(seed)
+    offers = {"reconstruction"} if reconstruction_of(encode) else set()
+    offers |= {"posterior"} if posterior_of(encode) else set()
+    wanted, left_out = check_metrics(metrics, data, offers=offers)
+    encoded = EncodedData(encode, data, samples=samples, test_samples=test_samples, batch=batch, seed=seed)
+    common: dict[str, Any] = {"seed": seed, "discrete": is_discrete(encode)}
+    if (likelihood := likelihood_of(encode)) is not None:
+        common["likelihood"] = likelihood
+
+    results = {}
+    with limited(workers):
+        for metric in wanted:
+            if metric.most_latents and (reason := _slow(metric, metrics, encoded.sample.codes.shape[1])):
+                left_out[metric.name] = reason
+                continue
+            given = dict(common)
+            if metric.needs == "labels" and "test" in metric.takes and not _splits_itself(metric, settings):
+                given["test"] = tuple(encoded.test_sample)
+            results[metric.name] = _computed(metric, _arguments(metric, encoded, data, settings), given, settings)
+    return Scores(results, left_out)
+
+
+def check_metrics(
+    metrics: Names, data: FactorData, *, offers: Collection[str] = ()
+) -> tuple[list[Metric], dict[str, str]]:
+    """Return the metrics to compute on a data set, and those of "all" that are left out with the reason.
+
+    ``offers`` is what the encoder has besides codes, of "reconstruction" and "posterior". A metric that was asked for
+    by name and cannot be computed is an error.
+    """
+    if not isinstance(data, FactorData):
+        raise InputError(f"score: data must be a data set, as unweave.load returns, got {type(data).__name__}.")
+    return chosen(metrics, Material.of_data(data, offers))
+
+
+def _arguments(metric: Metric, encoded: EncodedData, data: FactorData, settings: Settings) -> tuple[Any, ...]:
+    """Return what the metric's function is called with."""
+    if metric.needs == "intervention":
+        encoded.start(metric.name)
+        return encoded, data.space
+    if metric.needs in ("labels", "codes"):
+        sample = encoded.joined if _splits_itself(metric, settings) else encoded.sample
+        return tuple(sample) if metric.needs == "labels" else (sample.codes,)
+    if metric.needs == "reconstruction":
+        return encoded.images, encoded.reconstructions
+    mean, logvar = encoded.posterior
+    if metric.needs == "posterior":
+        return mean, logvar
+    held = len(encoded.images)
+    return encoded.images, encoded.reconstructions, mean[:held], logvar[:held]
+
+
+def _slow(metric: Metric, metrics: Names, latents: int) -> str | None:
+    """Return why "all" leaves a metric out that takes minutes with so many latents, or None."""
+    if metrics != "all" or metric.most_latents is None or latents <= metric.most_latents:
+        return None
+    return f"only by name, as it takes minutes with {latents:,} latents"
+
+
+def _splits_itself(metric: Metric, settings: Settings) -> bool:
+    given = settings.get(metric.name, {})
+    return any(given.get(name) == value for name, value in metric.splits_itself.items())
+
+
+def _computed(metric: Metric, arguments: tuple[Any, ...], common: dict[str, Any], settings: Settings) -> Any:
+    """Call a metric with its own settings and those of the common ones that it takes."""
+    given = {name: value for name, value in common.items() if name in metric.takes}
+    given |= settings.get(metric.name, {})
+    if metric.needs == "intervention":
+        return metric.function(*arguments, **given)  # it encodes images itself, with its own progress bar
+    with progress(f"scoring {metric.name}", None):
+        if not metric.own:
+            return metric.function(*arguments, **given)
+        codes, factors = arguments
+        return _own_result(
+            metric, metric.function(check_codes(metric.name, codes), check_factors(metric.name, factors), **given)
+        )
+
+
+def _own_result(metric: Metric, result: Any) -> Any:
+    score = getattr(result, "score", result)
+    try:
+        number = float(score)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"metric {metric.name!r} must return a number, or an object with a number as .score, got {score!r}."
+        ) from error
+    return result if hasattr(result, "score") else Value(number)
+
+
+def _checked_flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(f"{name} must be True or False, got {value!r}.")
+    return value

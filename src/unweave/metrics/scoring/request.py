@@ -1,0 +1,168 @@
+"""Choose metrics by name, by ``module:name`` or as functions, and explain why one cannot be computed."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.data import FactorData
+from unweave.errors import InputError, unknown
+from unweave.metrics.scoring.catalogue import METRICS, NEEDS, Metric
+from unweave.metrics.scoring.inputs import continuous_columns
+from unweave.settings import imported, name_in
+
+Names = str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
+Settings = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Material:
+    """What is available for scoring: which needs are met, and which kind of factors there are."""
+
+    needs: Collection[str]
+    continuous: int | None = None  # the first continuous factor
+    words: bool = False
+    varying: int = 0  # factors that vary
+    encoder: bool = False  # whether there is an encoder, or codes alone
+    why_no_factors: str = "no factors were given"
+
+    @classmethod
+    def of_table(cls, needs: Collection[str], factors: NDArray[Any], *, encoder: bool = False) -> Material:
+        """Describe codes, or an encoder, with a table of factors (N, K)."""
+        continuous = continuous_columns(factors)
+        return cls(
+            needs={"labels", *needs},
+            continuous=continuous[0] if continuous else None,
+            words=factors.dtype.kind in "US",
+            varying=sum(len(np.unique(column)) > 1 for column in factors.T),
+            encoder=encoder,
+        )
+
+    @classmethod
+    def of_data(cls, data: FactorData, offers: Collection[str]) -> Material:
+        """Describe an encoder, which may offer "reconstruction" and "posterior", on a data set."""
+        needs = {"codes", *offers} | ({"intervention"} if data.can_intervene else set())
+        needs |= {"model"} if {"reconstruction", "posterior"} <= needs else set()
+        if data.labels is not None:
+            return cls.of_table(needs, data.labels.numpy(), encoder=True)
+        if data.has_factors:
+            sizes = data.space.sizes
+            corners = np.array([[0] * len(sizes), [size - 1 for size in sizes]])
+            return cls.of_table(needs, corners, encoder=True)
+        return cls(needs, encoder=True, why_no_factors="the data has no factors, only images")
+
+    def why_not(self, metric: Metric) -> str | None:
+        """Return the reason why a metric cannot be computed from this, or None."""
+        if metric.needs == "other":
+            return f"needs {metric.given}; call unweave.metrics.{metric.name}"
+        if metric.needs not in self.needs:
+            return self._missing(metric)
+        if metric.needs not in ("labels", "intervention"):
+            return None
+        if self.continuous is not None and not metric.continuous:
+            return f"factor {self.continuous} is continuous, but this metric compares classes"
+        if self.words and not metric.words:
+            return "the factors are words, which have no order"
+        if self.varying < metric.factors_at_least:
+            factors = "one factor that varies" if metric.factors_at_least == 1 else "two factors that vary"
+            return f"needs at least {factors}, got {self.varying}"
+        return None
+
+    def _missing(self, metric: Metric) -> str:
+        if metric.needs == "labels":
+            return f"needs factors, but {self.why_no_factors}"
+        if not self.encoder:
+            return f"needs {NEEDS[metric.needs]}: use unweave.score"
+        if metric.needs == "intervention":
+            return "needs data with an image of every combination of factors"
+        if metric.needs == "posterior" or "reconstruction" in self.needs:
+            return "needs a posterior, but the encoder has no method posterior"
+        return "needs reconstructions, but the encoder has no method reconstruct"
+
+
+def chosen(metrics: Names, there: Material) -> tuple[list[Metric], dict[str, str]]:
+    """Return the metrics to compute and, for "all", those left out with the reason.
+
+    A metric that was asked for by name and cannot be computed is an error.
+    """
+    if isinstance(metrics, str) and metrics == "all":
+        reasons = {
+            name: there.why_not(metric) or ("only by name, as it takes minutes" if metric.costly else None)
+            for name, metric in METRICS.items()
+        }
+        left_out = {name: reason for name, reason in reasons.items() if reason is not None}
+        return [metric for name, metric in METRICS.items() if name not in left_out], left_out
+    wanted = find_metrics(metrics)
+    for metric in wanted:
+        if reason := there.why_not(metric):
+            raise InputError(f"{metric.name}: {reason}.")
+    return wanted, {}
+
+
+def find_metrics(metrics: Names) -> list[Metric]:
+    """Return the metrics that are meant by names, ``module:name`` or functions, each once."""
+    names = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics or [])
+    if not names:
+        raise InputError(f"name at least one metric, or pass 'all'; choose from {', '.join(METRICS)}.")
+    found = [_find(name) for name in names]
+    return list({metric.name: metric for metric in found}.values())
+
+
+def check_settings(settings: Settings | None, metrics: Names) -> Settings:
+    """Check the settings of metrics, keyed by the metric's name."""
+    if settings is None:
+        return {}
+    if not isinstance(settings, Mapping):
+        raise InputError(f"settings must be a dictionary by metric, like {{'mig': {{'bins': 5}}}}, got {settings!r}.")
+    own = {} if isinstance(metrics, str) and metrics == "all" else {m.name: m for m in find_metrics(metrics) if m.own}
+    known = {**METRICS, **own}
+    for name, given in settings.items():
+        if name not in known:
+            raise unknown("metric", str(name), known)
+        if not isinstance(given, Mapping):
+            raise InputError(f"settings of {name} must be a dictionary, like {{'bins': 5}}, got {given!r}.")
+        takes = known[name].takes
+        for setting in given:
+            if setting not in takes:
+                raise unknown(f"setting of {name}", str(setting), takes)
+    return settings
+
+
+def _find(metric: str | Callable[..., Any]) -> Metric:
+    if isinstance(metric, str):
+        if ":" in metric:
+            return _own(metric, imported("metric", metric))
+        if metric not in METRICS:
+            raise unknown("metric", metric, METRICS)
+        return METRICS[metric]
+    if not callable(metric):
+        raise InputError(f"a metric is a name or a function of codes and factors, got {metric!r}.")
+    for known in METRICS.values():
+        if known.function is metric:
+            return known
+    try:
+        return _own(name_in({}, metric), metric)
+    except InputError:  # defined in a notebook or inside another function
+        return _own(getattr(metric, "__name__", repr(metric)), metric)
+
+
+def _own(name: str, function: Callable[..., Any]) -> Metric:
+    if name in METRICS:
+        raise InputError(f"a metric of your own cannot be called {name!r}: this is one of Unweave's metrics.")
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        parameters = ()  # type: ignore[assignment]
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(positional) != 2:
+        raise InputError(
+            f"metric {name!r} must be a function of codes and factors, with settings as keywords after them: "
+            "def metric(codes, factors, *, bins=20)."
+        )
+    question = (inspect.getdoc(function) or name).partition("\n")[0]
+    return Metric(function, question, "labels", "", "neither", "", continuous=True, own=True, name=name)

@@ -1,0 +1,1 @@
+"""Stores at addresses such as s3://bucket/path."""

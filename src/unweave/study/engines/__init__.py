@@ -1,0 +1,1 @@
+"""The engines that carry out a study: worker processes on this machine, or a Ray cluster."""

@@ -1,0 +1,135 @@
+"""The local engine: worker processes on this machine, one thread each, that stay alive between runs."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from unweave.study.engines.queue import PAUSE, Queue
+from unweave.study.engines.worker import Report, Task, work
+
+ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+MEMORY = 1.5 * 2**30  # bytes that a worker may need
+MEMINFO, CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
+
+
+@dataclass
+class Slot:
+    """A worker process and the task that it has."""
+
+    process: Any
+    connection: Connection
+    task: Task | None = None
+    name: str = ""
+
+
+def default_workers() -> int:
+    """Return one worker per core, fewer if there is not enough memory."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    memory = available_memory()
+    return cores if memory is None else max(1, min(cores, int(memory / MEMORY)))
+
+
+def available_memory() -> int | None:
+    """Return the bytes that can be used without swapping, within the limit of a container; None if not known."""
+    found = []
+    with contextlib.suppress(OSError, StopIteration, ValueError):
+        lines = MEMINFO.read_text().splitlines()  # free memory alone leaves out what the file cache would give back
+        found.append(1024 * int(next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))))
+    with contextlib.suppress(OSError, ValueError):  # ValueError: the limit is "max"
+        limit, used = (int((CGROUP / name).read_text()) for name in ("memory.max", "memory.current"))
+        found.append(max(0, limit - used))
+    return min(found, default=None)
+
+
+def run_tasks(
+    tasks: Mapping[str, Task], workers: int, report: Callable[[Report], None], watch: Callable[[list[str]], None]
+) -> None:
+    """Carry out tasks on worker processes; ``report`` is called for each that ends, ``watch`` with those under way.
+
+    A worker that is killed is replaced, and its run is continued from its last checkpoint. Ctrl-C ends all workers with
+    a checkpoint.
+    """
+    context = multiprocessing.get_context("spawn")
+    queue = Queue(tasks, report)
+    slots = [_start(context) for _ in range(min(workers, len(tasks)))]
+    try:
+        while queue or any(slot.task for slot in slots):
+            _hand_out(slots, queue)
+            watch([slot.name for slot in slots if slot.task])
+            _collect(slots, queue, context)
+    except KeyboardInterrupt:
+        _end(slots)
+        raise
+    _end(slots)
+
+
+def _start(context: Any) -> Slot:
+    here, there = context.Pipe()
+    process = context.Process(target=work, args=(there, ENVIRONMENT), daemon=True)
+    with single_threaded():
+        process.start()
+    there.close()
+    return Slot(process, here)
+
+
+@contextlib.contextmanager
+def single_threaded() -> Iterator[None]:
+    """Let processes that are started here use one thread; numerical libraries read this when they are imported."""
+    before = {name: os.environ.get(name) for name in ENVIRONMENT}
+    os.environ.update(ENVIRONMENT)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
+
+
+def _hand_out(slots: list[Slot], queue: Queue) -> None:
+    for slot in slots:
+        if slot.task is None and queue:
+            slot.name, slot.task = queue.take()
+            with contextlib.suppress(OSError):  # the process has died, which is noticed next
+                slot.connection.send(slot.task)
+
+
+def _collect(slots: list[Slot], queue: Queue, context: Any) -> None:
+    """Wait until something happens: a report, or the death of a worker."""
+    busy = [slot for slot in slots if slot.task]
+    ready = set(wait([s.connection for s in busy] + [s.process.sentinel for s in busy], timeout=1.0))
+    for place, slot in enumerate(slots):
+        if slot.task is None or not ready & {slot.connection, slot.process.sentinel}:
+            continue
+        try:
+            said = slot.connection.recv() if slot.connection.poll() else None
+        except (EOFError, OSError):
+            said = None
+        if said is None and slot.process.is_alive():
+            continue
+        name, slot.task = slot.name, None
+        if said is None:
+            slot.process.join()
+            slot.connection.close()
+            slots[place] = _start(context)
+            queue.lose(name)
+        elif not queue.answer(said):
+            time.sleep(PAUSE)
+
+
+def _end(slots: Iterable[Slot]) -> None:
+    for slot in slots:
+        if slot.task is not None and slot.process.is_alive():
+            os.kill(slot.process.pid, signal.SIGTERM)  # which training answers with a checkpoint
+        with contextlib.suppress(OSError):
+            slot.connection.send(None)
+    for slot in slots:
+        slot.process.join()
+        slot.connection.close()

@@ -1,0 +1,49 @@
+"""The tasks of a study that wait for a worker, and what becomes of those whose worker is lost."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from unweave.study.engines.worker import Report, Task, record_lost
+
+ATTEMPTS = 5  # of one run whose worker was killed, before the run counts as failed
+PAUSE = 0.2  # seconds between two looks at runs that another launcher is training
+
+
+class Queue:
+    """Tasks by the names of their runs; every engine takes from it until it is empty."""
+
+    def __init__(self, tasks: Mapping[str, Task], report: Callable[[Report], None]) -> None:
+        self._tasks, self._report = tasks, report
+        self._waiting = deque(tasks)
+        self._begun = dict.fromkeys(tasks, 0)
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def take(self) -> tuple[str, Task]:
+        """Return the next run and its task."""
+        name = self._waiting.popleft()
+        self._begun[name] += 1
+        return name, self._tasks[name]
+
+    def answer(self, said: Report) -> bool:
+        """Take what a worker says of its task; return False if another launcher trains the run, which waits then."""
+        if said.outcome == "busy":
+            self._waiting.append(said.run)
+            self._begun[said.run] -= 1
+            return False
+        self._report(said)
+        return True
+
+    def lose(self, name: str) -> None:
+        """Put back a run whose worker was killed, to continue from its checkpoint; after some attempts it failed."""
+        if self._begun[name] < ATTEMPTS:
+            self._waiting.appendleft(name)
+            return
+        error = f"its worker was killed {ATTEMPTS} times"
+        with suppress(OSError):  # of a full disk
+            record_lost(self._tasks[name], error)
+        self._report(Report(name, "failed", 0.0, error))

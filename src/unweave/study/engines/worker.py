@@ -1,0 +1,188 @@
+"""A worker: trains and scores one run after another, in a process that stays alive."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from unweave.data import DataIdentity, FactorData, open_data
+from unweave.errors import InputError, Unavailable
+from unweave.metrics.scoring.request import Material, find_metrics
+from unweave.progress import set_level
+from unweave.store.atomic import write_text
+from unweave.store.folder import Busy, State, locked, read_state, versions, write_state
+from unweave.study.checkout import checked_out
+from unweave.study.snapshots import best_step, good_enough, metric_of
+from unweave.study.spec import Scoring
+from unweave.study.table import LEFT_OUT, SCORING_ERROR
+from unweave.training import Configuration, Execution, Run, fit, score
+from unweave.training.configuration import write_configuration
+
+Outcome = Literal["finished", "failed", "busy"]
+CACHED = 4  # data sets that a worker keeps open
+POLL = 1.0  # seconds between two looks at the parent process
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is asked to do: train a configuration and score it."""
+
+    fields: dict[str, Any]  # of the configuration, as JSON
+    store: str
+    metrics: tuple[str, ...]
+    scoring: dict[str, Any]
+    execution: dict[str, Any]
+    psnr: float | None = None  # dB that a snapshot must have to be scored, if the study has a rule for them
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a worker says of a task."""
+
+    run: str
+    outcome: Outcome
+    seconds: float
+    error: str = ""
+
+
+class Worker:
+    """Carries out tasks; data sets stay open between them."""
+
+    def __init__(self) -> None:
+        self._data: dict[DataIdentity, FactorData] = {}
+
+    def carry_out(self, task: Task) -> Report:
+        """Train and score one run; every outcome is recorded in the store."""
+        began = time.monotonic()
+        configuration = Configuration(**task.fields)
+        try:
+            snapshots = task.scoring.get("snapshot") is not None
+            with checked_out(task.store, configuration.name, snapshots=snapshots) as store:
+                error = self._train_and_score(task, configuration, store)
+        except Busy:
+            return Report(configuration.name, "busy", time.monotonic() - began)
+        except Unavailable as unavailable:  # of the store itself, which cannot record it
+            error = str(unavailable)
+        outcome: Outcome = "failed" if error else "finished"
+        return Report(configuration.name, outcome, time.monotonic() - began, error)
+
+    def _train_and_score(self, task: Task, configuration: Configuration, store: Path) -> str:
+        """Train and score a run in a folder of this machine; return the error if it failed, otherwise ""."""
+        folder = store / configuration.name
+        try:
+            data = self._open(configuration.data)
+            run = fit(configuration, Execution(**task.execution), data, store)
+            names = applicable(task.metrics, run, data)
+            if left_out := [name for name in task.metrics if name not in names]:
+                write_text(folder / LEFT_OUT, json.dumps(left_out) + "\n")
+            if names:
+                score_run(run, data, names, Scoring(**task.scoring), psnr=task.psnr)
+        except (KeyboardInterrupt, SystemExit, Busy):
+            raise
+        except BaseException as error:
+            with suppress(OSError):  # of a full disk, which is the error itself
+                record_failure(folder, configuration, error)
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    def _open(self, identity: DataIdentity) -> FactorData:
+        if identity not in self._data:
+            while len(self._data) >= CACHED:
+                self._data.pop(next(iter(self._data)))
+            self._data[identity] = open_data(identity)
+        return self._data[identity]
+
+
+def score_run(run: Run, data: FactorData, metrics: Sequence[str], scoring: Scoring, *, psnr: float | None) -> None:
+    """Score a run as a study asks for it: its final weights, or the best snapshot with at least this PSNR."""
+    shared = scoring.model_dump(include={"samples", "test_samples", "seed"})
+
+    def measure(weights: Run, names: Sequence[str]) -> Mapping[str, float]:
+        settings = {name: scoring.settings[name] for name in names if name in scoring.settings}
+        return score(weights, data, metrics=names, settings=settings, workers=1, **shared).table
+
+    if (rule := scoring.snapshot) is not None:
+        metric, steps = metric_of(rule.by, metrics), run.snapshots()
+        if not steps:
+            raise InputError("the run has no snapshots.")
+        quality = {step: math.inf if psnr is None else measure(run.at(step), ["psnr"])["psnr"] for step in steps}
+        if not (good := good_enough(quality, psnr)):
+            raise InputError(f"no snapshot reaches {psnr:g} dB: the best has {max(quality.values()):.1f} dB.")
+        best = best_step(rule, {step: measure(run.at(step), [metric])[rule.by] for step in good})
+        if best is None:
+            raise InputError(f"{rule.by} is not a number for any snapshot.")
+        run = run.at(best)
+    measure(run, metrics)
+
+
+def applicable(metrics: Sequence[str], run: Run, data: FactorData) -> list[str]:
+    """Return the metrics of a study that can be computed for a run; an autoencoder has no ELBO, for example."""
+    there = Material.of_data(data, run.offers)
+    return [metric.name for metric in find_metrics(metrics) if there.why_not(metric) is None] if metrics else []
+
+
+def record_failure(folder: Path, configuration: Configuration, error: BaseException) -> None:
+    """Record a failure in the folder of a run, unless training has recorded it already."""
+    text = "".join(traceback.format_exception(error))
+    with locked(folder):
+        state = read_state(folder)
+        if state is None:
+            write_configuration(folder, configuration)
+            write_state(folder, State("failed", 0, versions(), error=f"{error}", traceback=text))
+        elif state.status == "finished":  # trained, but not scored
+            (folder / SCORING_ERROR).write_text(text, encoding="utf-8")
+
+
+def record_lost(task: Task, error: str) -> None:
+    """Record that a run failed because its worker was killed again and again."""
+    configuration = Configuration(**task.fields)
+    with checked_out(task.store, configuration.name) as store, locked(folder := store / configuration.name):
+        state = read_state(folder)
+        step, seconds = (state.step, state.seconds) if state else (0, 0.0)
+        if state is not None and state.status == "finished":
+            (folder / SCORING_ERROR).write_text(f"{error}\n", encoding="utf-8")
+            return
+        write_configuration(folder, configuration)
+        write_state(folder, State("failed", step, versions(), seconds, error=error))
+
+
+def work(connection: Any, environment: Mapping[str, str]) -> None:
+    """Run in a worker process: take tasks from the launcher until it closes the connection or dies."""
+    os.environ.update(environment)
+    import torch
+
+    torch.set_num_threads(1)
+    set_level("quiet")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the launcher, which ends its workers by SIGTERM
+    stop_with_parent()
+    worker = Worker()
+    while True:
+        try:
+            task = connection.recv()
+            if task is None:
+                return
+            connection.send(worker.carry_out(task))
+        except (EOFError, OSError):  # the launcher has died
+            return
+
+
+def stop_with_parent() -> None:
+    """End this process as SIGTERM would, with a checkpoint, if the launcher dies."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(POLL)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="watch the launcher", daemon=True).start()

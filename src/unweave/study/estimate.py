@@ -1,0 +1,238 @@
+"""How long will a study take? From its finished runs where there are any, otherwise from a few measured steps."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import multiprocessing
+import os
+import platform
+import statistics
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from unweave.data import data_folder
+from unweave.store.atomic import write_text
+from unweave.store.folder import versions
+from unweave.study.engines.local import single_threaded
+from unweave.study.table import Row
+from unweave.training import Configuration
+
+if TYPE_CHECKING:
+    from unweave.training import Moment
+
+STEPS, SECONDS = 20, 1.0  # of one measurement, whichever comes first
+SKIPPED = 2  # first steps, which allocate memory
+BUDGET = 10.0  # seconds for all measurements
+PATIENCE = 60.0  # seconds until the first one, which waits for imports
+SPEEDS = "speeds.json"  # measurements of this machine, in the data folder
+LASTING = 7 * 24 * 3600.0  # seconds after which a measurement is made again
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The time that the remaining runs of a study need, of one worker and without scoring."""
+
+    seconds: float
+    runs: int
+    kinds: int  # of runs that differ in the cost of a step
+    measured: int  # of these; the cost of others is taken to be the mean of the measured ones
+
+
+def kind_of(configuration: Configuration) -> str:
+    """Return what determines the cost of a step: the shape of the images, the net, the latent, the terms, the batch."""
+    c = configuration
+    terms = "+".join(sorted(weighted.name for weighted in c.terms))
+    net = ",".join(f"{key}={value}" for key, value in sorted(c.net.model_dump(mode="json").items()))
+    parts = ("×".join(map(str, c.data.shape)), net, type(c.latent).__name__, c.latent.size, terms, c.batch, c.precision)
+    return " ".join(map(str, (*parts, "pairs" if c.grouping else "", c.linear or ""))).strip()
+
+
+def estimate(
+    remaining: Iterable[tuple[Configuration, int]], rows: Iterable[tuple[Configuration, Row]], *, measure: bool = True
+) -> Estimate | None:
+    """Estimate the time of ``remaining`` runs, each with the steps that it has left; None if nothing is known.
+
+    ``rows`` are runs of the study in the store: the finished ones tell the cost of a step of their kind. What they do
+    not tell is taken from earlier measurements on this machine or, with ``measure``, measured now, within seconds.
+    """
+    steps: dict[str, int] = {}
+    example: dict[str, Configuration] = {}
+    runs = 0
+    for configuration, left in remaining:
+        kind = kind_of(configuration)
+        runs += 1
+        steps[kind] = steps.get(kind, 0) + (0 if configuration.linear else left)
+        example.setdefault(kind, configuration)
+    speeds = {**_kept(), **_of_finished(rows)}
+    unknown = sorted((kind for kind in steps if steps[kind] and kind not in speeds), key=lambda kind: -steps[kind])
+    if unknown and measure:
+        new = _measure({kind: example[kind] for kind in unknown})
+        _keep(new)
+        speeds |= new
+    known = [kind for kind in steps if kind in speeds]
+    if not known:
+        return None
+    mean = sum(speeds[kind] for kind in known) / len(known)
+    total = sum(count * speeds.get(kind, mean) for kind, count in steps.items())
+    return Estimate(total, runs, len(steps), len(known))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is that is under way."""
+
+    step: int  # of its training
+    taken: int  # steps since it has been watched
+    seconds: float  # in which they were taken
+
+
+class Pace:
+    """The time that runs under way and waiting still need, from those that ended and from the steps of the others."""
+
+    def __init__(self) -> None:
+        self._kinds: dict[str, tuple[str, int]] = {}  # kind and steps of the runs that are left
+        self._spent: dict[str, list[float]] = {}  # seconds and steps of the runs that ended, by kind
+
+    def expect(self, runs: Mapping[str, Configuration]) -> None:
+        """Set the runs that are left."""
+        self._kinds = {name: (kind_of(c), 1 if c.linear else c.steps) for name, c in runs.items()}
+
+    def end(self, name: str, seconds: float) -> None:
+        """Note the duration of a run that ended; 0 if it tells nothing about the others."""
+        kind, steps = self._kinds.pop(name, ("", 0))
+        if seconds > 0 and steps:
+            spent = self._spent.setdefault(kind, [0.0, 0.0])
+            spent[0] += seconds
+            spent[1] += steps
+
+    def left(self, under_way: Mapping[str, Progress]) -> float | None:
+        """Return the seconds of one worker that are left, None if no run has ended or taken a step yet.
+
+        The cost of a step is that of the runs of the same kind that ended; if none has, that of the runs of the kind
+        that are under way; if there are none, the mean of the other kinds.
+        """
+        speeds = self._speeds(under_way)
+        if not speeds:
+            return None
+        mean = statistics.mean(speeds.values())
+        total = 0.0
+        for name, (kind, steps) in self._kinds.items():
+            done = under_way[name].step if name in under_way else 0
+            total += max(0, steps - done) * speeds.get(kind, mean)
+        return total
+
+    def _speeds(self, under_way: Mapping[str, Progress]) -> dict[str, float]:
+        """Return the seconds per step, by kind."""
+        seen: dict[str, list[float]] = {}
+        for name, progress in under_way.items():
+            if name in self._kinds and progress.taken > 0:
+                seen.setdefault(self._kinds[name][0], []).append(progress.seconds / progress.taken)
+        ended = {kind: seconds / steps for kind, (seconds, steps) in self._spent.items()}
+        return {kind: statistics.mean(costs) for kind, costs in seen.items()} | ended
+
+
+def _of_finished(rows: Iterable[tuple[Configuration, Row]]) -> dict[str, float]:
+    """Return the mean seconds per step of finished runs, by kind."""
+    sums: dict[str, tuple[float, int]] = {}
+    for configuration, row in rows:
+        if row.state == "finished" and row.seconds > 0 and row.step:
+            seconds, count = sums.get(kind_of(configuration), (0.0, 0))
+            sums[kind_of(configuration)] = (seconds + row.seconds, count + row.step)
+    return {kind: seconds / count for kind, (seconds, count) in sums.items()}
+
+
+def _measure(examples: Mapping[str, Configuration]) -> dict[str, float]:
+    """Measure the seconds per step of each kind in a process of one thread, as many as the budget allows."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    fields = {kind: json.loads(configuration.model_dump_json()) for kind, configuration in examples.items()}
+    process = context.Process(target=measure_all, args=(there, fields), daemon=True)
+    with single_threaded():
+        process.start()
+    there.close()
+    measured: dict[str, float] = {}
+    end = time.monotonic() + PATIENCE
+    with suppress(EOFError, OSError):
+        while len(measured) < len(fields) and here.poll(max(0.0, end - time.monotonic())):
+            kind, seconds = here.recv()
+            end = min(end, time.monotonic() + BUDGET) if not measured else end
+            if seconds:
+                measured[kind] = seconds
+    process.kill()
+    process.join()
+    return measured
+
+
+def measure_all(connection: Connection, fields: Mapping[str, dict[str, Any]]) -> None:
+    """Send the seconds per step of each configuration; run in a process of its own."""
+    from unweave.progress import set_level
+
+    set_level("quiet")
+    for kind, given in fields.items():
+        connection.send((kind, seconds_per_step(Configuration(**given))))
+
+
+def seconds_per_step(configuration: Configuration) -> float | None:
+    """Train a few steps on random images of the right shape and return the median time of a step.
+
+    The data itself is not needed: its files need not be on this machine, and reading a batch costs little. Returns None
+    if the run fails.
+    """
+    from unweave.study.noise import Noise
+    from unweave.training import Execution, fit
+    from unweave.training.loop import Callback
+
+    times: list[float] = []
+
+    def note(moment: Moment) -> None:
+        times.append(time.monotonic())
+        if moment.step > STEPS or times[-1] - times[0] > SECONDS:
+            raise _Enough
+
+    execution = Execution(threads=1, device="cpu", log_steps=10**6)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            fit(configuration, execution, Noise(configuration.data.shape), Path(folder), callback=Callback(note, 1))
+        except _Enough:
+            pass
+        except Exception:  # which the run itself will report
+            return None
+    counted = times[SKIPPED:] if len(times) > SKIPPED + 1 else times
+    gaps = [after - before for before, after in itertools.pairwise(counted)]
+    return statistics.median(gaps) if gaps else None
+
+
+class _Enough(Exception):
+    """Raised to end a measurement."""
+
+
+def _machine() -> str:
+    return f"{platform.node()}, {os.cpu_count()} cores, {versions()}"
+
+
+def _kept() -> dict[str, float]:
+    """Return the earlier measurements on this machine that are not too old."""
+    return {kind: seconds for kind, (seconds, when) in _read().items() if time.time() - when < LASTING}
+
+
+def _read() -> dict[str, tuple[float, float]]:
+    try:
+        kept = json.loads((data_folder() / SPEEDS).read_text(encoding="utf-8"))[_machine()]
+        return {kind: (float(seconds), float(when)) for kind, (seconds, when) in kept.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _keep(measured: Mapping[str, float]) -> None:
+    speeds = {**_read(), **{kind: (seconds, time.time()) for kind, seconds in measured.items()}}
+    path = data_folder() / SPEEDS
+    with suppress(OSError):  # without it, the next estimate measures again
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, json.dumps({_machine(): speeds}, indent=1, ensure_ascii=False) + "\n")

@@ -1,0 +1,76 @@
+"""Score a run: measure what has not been measured yet, and store it with the run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from unweave import metrics as measures
+from unweave.data import FactorData
+from unweave.errors import InputError
+from unweave.metrics import METRICS, Metric, Scores
+from unweave.metrics.scoring.request import check_settings
+from unweave.plain_json import to_plain
+from unweave.settings import source_hash
+from unweave.store.scores import add_scores, is_same, read_scores
+from unweave.training.run import Run
+
+
+def score(
+    encode: Any,
+    data: FactorData | None = None,
+    *,
+    metrics: str | Sequence[str | Callable[..., Any]] = "all",
+    samples: int = 10_000,
+    test_samples: int = 5_000,
+    batch: int = 256,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+) -> Scores:
+    """Score a run, or any callable from images to codes.
+
+    Without ``data``, a run is scored on the data that it was trained on. Results are stored with the run
+    (``run.scores``) together with their protocol: the data, the samples, the settings and the seed. They are not
+    measured again with the same protocol. See :func:`unweave.metrics.score` for the other arguments and for encoders of
+    your own.
+    """
+    arguments: dict[str, Any] = {"batch": batch, "workers": workers}
+    protocol: dict[str, Any] = {"samples": samples, "test_samples": test_samples, "seed": seed}
+    if not isinstance(encode, Run):
+        if data is None:
+            raise InputError("score: pass the data as well; only a run knows the data that it was trained on.")
+        return measures.score(encode, data, metrics=metrics, settings=settings, **protocol, **arguments)
+    data = encode.data() if data is None else data
+    settings = check_settings(settings, metrics)
+    wanted, left_out = measures.check_metrics(metrics, data, offers=encode.offers)
+    protocols = {
+        metric.name: _protocol(metric, data, encode, {**protocol, "settings": settings.get(metric.name, {})})
+        for metric in wanted
+    }
+    known = read_scores(encode.folder).entries
+    missing = [m for m in wanted if not any(is_same(entry, m.name, protocols[m.name]) for entry in known)]
+    results: dict[str, Any] = {}
+    if missing:
+        asked = [metric.function if metric.own else metric.name for metric in missing]
+        results |= measures.score(encode, data, metrics=asked, settings=settings, **protocol, **arguments)
+        kept = {name: result for name, result in results.items() if name in METRICS or ":" in name}
+        add_scores(encode.folder, protocols, Scores(kept))  # a function without a module cannot be identified again
+    stored = read_scores(encode.folder)
+    for metric in wanted:
+        if metric.name not in results:
+            results[metric.name] = stored.select(**protocols[metric.name])[metric.name]
+    return Scores({metric.name: results[metric.name] for metric in wanted}, left_out)
+
+
+def _protocol(metric: Metric, data: FactorData, run: Run, measured: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a result depends on; for a metric of the user's own, its source file as well."""
+    source = {"source": source_hash(metric.name)} if ":" in metric.name else {}
+    plain: dict[str, Any] = to_plain({"data": _name_of(data), "step": run.step, **measured, **source})
+    return plain
+
+
+def _name_of(data: FactorData) -> str:
+    return hashlib.sha256(json.dumps(data.identity.canonical(), sort_keys=True).encode()).hexdigest()[:16]

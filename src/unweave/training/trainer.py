@@ -1,0 +1,215 @@
+"""Train a configuration in its folder of the store: a finished run is opened, a stopped one is continued."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from unweave.data import FactorData, load
+from unweave.errors import Diverged, InputError, Unavailable, whole
+from unweave.recipes.composing import Source
+from unweave.store.atomic import remove_leftovers, write_text
+from unweave.store.folder import (
+    CHECKPOINT,
+    LOG,
+    State,
+    Status,
+    check_label,
+    is_complete,
+    locked,
+    read_state,
+    store_folder,
+    versions,
+    write_state,
+)
+from unweave.store.heartbeat import beating
+from unweave.training.assembly import build_model
+from unweave.training.checkpoint import load_tensors, save_tensors
+from unweave.training.configuration import (
+    Configuration,
+    Execution,
+    check_execution,
+    configure,
+    write_configuration,
+)
+from unweave.training.linear import fit_linear
+from unweave.training.log import read_log
+from unweave.training.loop import Callback, Moment, Session
+from unweave.training.run import Outcome, Run, open_folder_of, open_run, save_run
+
+
+def train(
+    recipe: Source,
+    data: str | FactorData,
+    *,
+    store: str | Path | None = None,
+    label: str = "",
+    callback: Callable[[Moment], object] | None = None,
+    callback_steps: int = 100,
+    **settings: Any,
+) -> Run:
+    """Train a recipe on data and return the run; a stopped run is continued, a finished one is opened.
+
+    ``recipe`` is a name, ``package.module:name``, a function that returns a Recipe, or a Recipe. ``settings`` are those
+    of the recipe (``beta``), of the run (``steps``, ``batch``, ``seed``, ``lr``, ``net``, ``latent``,
+    ``terms={"jacobian_l1": 0.1}``), of its execution (``device``, ``threads``, ``checkpoint_seconds``), and of parts,
+    with a dot: ``**{"kl.schedule": "linear"}``. ``callback`` is called with a :class:`Moment` every ``callback_steps``
+    steps. ``label`` is a readable name, which does not change the identity of the run.
+    """
+    data = load(data) if isinstance(data, str) else data
+    configuration, execution = configure(recipe, data, settings)
+    label = check_label(label, store_folder(store), configuration.name)
+    if callback is not None and not callable(callback):
+        raise InputError(f"callback must be a function of a Moment, got {callback!r}.")
+    every = Callback(callback, whole("callback_steps", callback_steps, at_least=1)) if callback else None
+    run = fit(configuration, execution, data, store_folder(store), callback=every)
+    if label:
+        run.label = label
+    return run
+
+
+def fit(
+    configuration: Configuration,
+    execution: Execution,
+    data: FactorData,
+    store: Path,
+    *,
+    callback: Callback | None = None,
+) -> Run:
+    """Train a configuration in its folder of the store, or open the run if it is finished."""
+    folder = store / configuration.name
+    model = build_model(configuration)  # invalid combinations are refused before anything is written
+    for weighted in configuration.terms:
+        weighted.term.check_model(model)
+    fabric = launched(configuration, execution)
+    first = fabric.is_global_zero
+    outcome: Outcome = "opened"
+    with locked(folder) if first else nullcontext():
+        state = read_state(folder)
+        if state is not None and state.status == "failed" and state.diverged:
+            raise Diverged(f"the run {folder} failed before: {state.error} Remove it to train it again.")
+        if state is None or state.status != "finished" or not is_complete(folder):
+            if first:
+                write_configuration(folder, configuration)
+                remove_leftovers(folder)
+            fabric.barrier()
+            with beating(folder) if first else nullcontext(), _recorded(folder, state, first) as record:
+                if configuration.linear is not None:
+                    _fit_linear(folder, configuration, model, data)
+                    outcome = "trained"
+                else:
+                    session = Session(configuration, execution, data, folder, model, state, fabric, callback)
+                    record.append(session.record)
+                    session.run()
+                    outcome = "continued" if session.start else "trained"
+    run = open_folder_of(configuration, folder)
+    run.outcome = outcome
+    return run
+
+
+def extend(
+    run: Run | str | Path,
+    steps: int,
+    *,
+    store: str | Path | None = None,
+    data: FactorData | None = None,
+    **settings: Any,
+) -> Run:
+    """Continue a finished run to more steps and return the longer run, which is a new run.
+
+    The result has the same bits as a run of ``steps`` steps from the start. If a schedule depends on the total
+    number of steps, the longer run would differ from its first step on, and this is refused.
+    """
+    run = run if isinstance(run, Run) else open_run(run, store=store)
+    done = run.state.step
+    steps = whole("steps", steps, at_least=done + 1)
+    fields = {name: getattr(run.configuration, name) for name in Configuration.model_fields}
+    longer = Configuration(**{**fields, "steps": steps})
+    longer.check()
+    if reason := longer.needs_total() or ("the spacing of the snapshots" if longer.snapshots else None):
+        raise InputError(
+            f"{run.name} cannot be continued to more steps: {reason} depends on the total number of steps."
+        )
+    if longer.linear or not (run.folder / CHECKPOINT).exists():
+        raise InputError(f"{run.name} has no checkpoint to continue from.")
+    execution = Execution(**settings)
+    check_execution(execution)
+    folder = (run.folder.parent if store is None else store_folder(store)) / longer.name
+    with locked(folder):
+        if not (folder / CHECKPOINT).exists():
+            write_configuration(folder, longer)
+            tensors, metadata = load_tensors(run.folder / CHECKPOINT, run.name)
+            lines = [json.dumps(line) for line in read_log(run.folder / LOG)]
+            write_text(folder / LOG, "".join(f"{line}\n" for line in lines))
+            save_tensors(folder / CHECKPOINT, tensors, {**metadata, "run": longer.name})
+    return fit(longer, execution, data or run.data(), folder.parent)
+
+
+def launched(configuration: Configuration, execution: Execution) -> Any:
+    """Return the Fabric of a run; with several devices this process is one of them and starts the others."""
+    if configuration.devices == 1:
+        return _on_one_device(execution.device, configuration.precision)
+    return _launched(execution.device, configuration.precision, configuration.devices)
+
+
+@cache
+def _on_one_device(device: str, precision: str) -> Any:
+    """Return a Fabric for all runs of this process: making one reads the metadata of every installed package."""
+    return _launched(device, precision, 1)
+
+
+def _launched(device: str, precision: str, devices: int) -> Any:
+    from lightning_fabric import Fabric
+
+    logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # it announces the precision at every start
+    try:
+        fabric = Fabric(
+            accelerator=device,
+            devices=devices,
+            strategy="auto" if devices == 1 else "ddp_find_unused_parameters_true",
+            precision=precision,  # type: ignore[arg-type]
+        )
+    except (RuntimeError, ValueError) as error:  # how Lightning reports a missing device
+        wanted = f"{devices} device{'s' if devices > 1 else ''} of type {device!r}"
+        raise InputError(f"requested {wanted}, but: {str(error).splitlines()[0]}") from error
+    fabric.launch()
+    return fabric
+
+
+def _fit_linear(folder: Path, configuration: Configuration, model: Any, data: FactorData) -> None:
+    start = time.monotonic()
+    fit_linear(model, configuration, data)
+    save_run(folder, configuration, model, data, seconds=time.monotonic() - start, threads=1)
+
+
+Record = Callable[..., None]
+
+
+@contextmanager
+def _recorded(folder: Path, state: State | None, first: bool) -> Iterator[list[Record]]:
+    """Record how training ended, whatever happens; the last function of the list that is yielded does it."""
+
+    def record(status: Status, error: str = "", trace: str = "", *, diverged: bool = False) -> None:
+        if first:
+            step, seconds = (state.step, state.seconds) if state else (0, 0.0)
+            write_state(folder, State(status, step, versions(), seconds, error, trace, diverged=diverged))
+
+    records: list[Record] = [record]
+    try:
+        yield records
+    except (KeyboardInterrupt, SystemExit):
+        records[-1]("interrupted")
+        raise
+    except BaseException as error:
+        with contextlib.suppress(Unavailable):  # of a full disk, which is the error itself
+            message = str(error) or type(error).__name__
+            records[-1]("failed", message, traceback.format_exc(), diverged=isinstance(error, Diverged))
+        raise

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import unweave
+from tests.metrics.samples import mixed
+from unweave.errors import InputError
+from unweave.metrics import METRICS, check_metrics, mig
+from unweave.metrics.scoring.request import Material, check_settings, chosen, find_metrics
+
+CODES, LABELS = mixed(60)
+
+
+def gap(codes: Any, factors: Any, *, least: float = 0.0) -> float:
+    """How far apart are the codes of the first factor's values?"""
+    return max(least, float(np.ptp(codes[factors[:, 0] == 0].mean(0))))
+
+
+def without_factors(codes: Any) -> float:
+    """Take codes alone."""
+    return 0.0
+
+
+def test_all_is_what_can_be_computed_and_the_rest_has_a_reason() -> None:
+    for there in (
+        Material({"codes"}),
+        Material.of_table({"codes"}, LABELS),
+        Material.of_table({"codes"}, LABELS[:, :1]),
+        Material.of_table({"codes"}, LABELS + 0.5),
+        Material.of_table({"codes"}, LABELS * 0),
+        Material.of_table({"codes"}, LABELS.astype(str)),
+    ):
+        wanted, left_out = chosen("all", there)
+        assert {metric.name for metric in wanted} | set(left_out) == set(METRICS)
+        assert not {metric.name for metric in wanted} & set(left_out)
+
+
+@pytest.mark.parametrize(
+    ("factors", "name", "reason"),
+    [
+        (LABELS, "downstream", "only by name, as it takes minutes"),
+        (LABELS, "psnr", "needs images and their reconstructions: use unweave.score"),
+        (LABELS, "elbo", "needs images, their reconstructions, mean and log-variance of Gaussian posteriors"),
+        (LABELS, "udr", "call unweave.metrics.udr"),
+        (LABELS, "irs", "needs an encoder, and data with an image of every combination of factors"),
+        (LABELS + 0.5, "mig", "factor 0 is continuous, but this metric compares classes"),
+        (LABELS * [1, 0, 0], "modularity", "needs at least two factors that vary, got 1"),
+        (LABELS * 0, "mig", "needs at least one factor that varies, got 0"),
+        (LABELS * 0, "mcc", "needs at least one factor that varies, got 0"),
+        (LABELS.astype(str), "mcc", "the factors are words, which have no order"),
+        (None, "mig", "needs factors, but no factors were given"),
+    ],
+)
+def test_the_reason_is_said_in_words(factors: Any, name: str, reason: str) -> None:
+    assert reason in unweave.score_codes(CODES, factors).left_out[name]
+    if name != "downstream":
+        with pytest.raises(InputError, match=f"^{name}: "):
+            unweave.score_codes(CODES, factors, metrics=[name])
+
+
+def test_continuous_factors_are_taken_by_mcc_and_sap_from_any_data() -> None:
+    images = torch.randint(256, (50, 3, 8, 8), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    data = unweave.load(images, factors=torch.rand(50, 2, generator=torch.Generator().manual_seed(1)))
+    wanted, left_out = check_metrics(["mcc", "sap"], data)
+    assert [metric.name for metric in wanted] == ["mcc", "sap"]
+    assert not left_out
+    with pytest.raises(InputError, match="mig: factor 0 is continuous"):
+        check_metrics("mig", data)
+    with pytest.raises(InputError, match="mig: needs factors, but the data has no factors, only images"):
+        check_metrics("mig", unweave.load(images))
+    assert [m.name for m in check_metrics("psnr", data, offers={"reconstruction"})[0]] == ["psnr"]
+    for name, offers, lacks in (
+        ("psnr", {"posterior"}, "reconstruct"),
+        ("elbo", {"posterior"}, "reconstruct"),
+        ("elbo", {"reconstruction"}, "posterior"),
+        ("kl_per_latent", {"reconstruction"}, "posterior"),
+    ):
+        with pytest.raises(InputError, match=rf"^{name}: needs .*{lacks}.*, but the encoder has no method {lacks}\.$"):
+            check_metrics(name, data, offers=offers)
+
+
+def test_metrics_of_ones_own_by_function_and_by_module() -> None:
+    path = f"{__name__}:gap"
+    for own in (gap, path):
+        scores = unweave.score_codes(CODES, LABELS, metrics=["mig", own], settings={path: {"least": 9.0}})
+        assert list(scores.table) == ["mig", path]
+        assert scores.table[path] == 9.0
+    assert unweave.score_codes(CODES, LABELS, metrics=gap).table == {path: gap(CODES, LABELS)}
+    tensors = torch.as_tensor(CODES), torch.as_tensor(LABELS)
+    assert unweave.score_codes(*tensors, metrics=gap).table == {path: gap(CODES, LABELS)}  # arrays are passed on
+    data = unweave.load("xysquares", size=16)
+    found = unweave.score(lambda images: images.mean((2, 3)), data, metrics=["mcc", path], samples=100)
+    assert list(found) == ["mcc", path]
+
+
+def test_a_function_within_another_goes_by_its_name() -> None:
+    def inner(codes: Any, factors: Any, *, seed: int = 5) -> Any:
+        return mig(codes, factors, bins=2 + seed)
+
+    scores = unweave.score_codes(CODES, LABELS, metrics=[inner, mig, "mig"], seed=3)
+    assert list(scores) == ["inner", "mig"]
+    assert scores["inner"].score == mig(CODES, LABELS, bins=5).score
+    assert scores["inner"].mutual_information.shape == (4, 3)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "message"),
+    [
+        ("mgi", "unknown metric 'mgi': did you mean 'mig'"),
+        ([], "name at least one metric"),
+        ([5], "a metric is a name or a function"),
+        ("nowhere:gap", "the module 'nowhere' cannot be imported"),
+        (f"{__name__}:gab", "has no 'gab'"),
+        (without_factors, "must be a function of codes and factors"),
+        (dict, "must be a function of codes and factors"),
+    ],
+)
+def test_what_is_no_metric_is_refused(metrics: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        find_metrics(metrics)
+
+
+def test_a_name_that_is_taken_is_refused() -> None:
+    def sap(codes: Any, factors: Any) -> float:
+        return 0.0
+
+    with pytest.raises(InputError, match="cannot be called 'sap'"):
+        find_metrics(sap)
+    with pytest.raises(InputError, match=r"must return a number, or an object with a number as \.score, got 'high'"):
+        unweave.score_codes(CODES, LABELS, metrics=lambda codes, factors: "high")
+
+
+def test_settings_are_checked_by_the_metrics_they_are_for() -> None:
+    assert check_settings(None, "all") == {}
+    path = f"{__name__}:gap"
+    with pytest.raises(InputError, match=r"unknown setting of .*gap 'most': expected one of least"):
+        check_settings({path: {"most": 1}}, [path])
+    with pytest.raises(InputError, match="unknown metric"):
+        check_settings({path: {}}, "all")

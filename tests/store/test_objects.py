@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unweave.errors import InputError, MissingExtra, Unavailable
+from unweave.store.remote import objects as module
+from unweave.store.remote.objects import Objects
+
+
+@pytest.fixture(params=["memory", "s3"])
+def objects(request: pytest.FixtureRequest, tmp_path: Path) -> Objects:
+    address = f"memory://{tmp_path.name}" if request.param == "memory" else request.getfixturevalue("bucket")
+    return Objects(address)
+
+
+def test_objects_are_written_listed_read_moved_and_removed(objects: Objects, tmp_path: Path) -> None:
+    assert objects.list() == {}
+    assert objects.read("a/one") is None
+    objects.write("a/one", b"1")
+    objects.write("b.2", b"22")
+    (tmp_path / "file").write_bytes(b"333")
+    objects.upload(tmp_path / "file", "a/three")
+    assert set(objects.list()) == {"a/one", "a/three", "b.2"}
+    assert set(objects.list("a/")) == {"a/one", "a/three"}
+    assert set(objects.list("a/o")) == {"a/one"}
+    assert objects.read_all(["a/one", "a/three", "none"]) == {"a/one": b"1", "a/three": b"333"}
+    marks = objects.list()
+    objects.write("a/one", b"2")
+    changed = objects.list()
+    assert {path for path in marks if marks[path] != changed[path]} == {"a/one"}
+    assert objects.download("a/three", tmp_path / "back")
+    assert (tmp_path / "back").read_bytes() == b"333"
+    assert not objects.download("none", tmp_path / "none")
+    assert not list(tmp_path.glob("*none*"))
+    objects.move("a/three", "c/three")
+    objects.remove(["a/one", "none"])
+    assert set(objects.list()) == {"b.2", "c/three"}
+
+
+def test_only_the_first_creates_an_object(objects: Objects) -> None:
+    assert objects.create("claims/one", b"mine")
+    assert not objects.create("claims/one", b"yours")
+    assert objects.read("claims/one") == b"mine"
+    assert objects.create("claims/one", b"mine")  # the answer to the first attempt may have been lost
+
+
+def test_what_fails_for_a_moment_is_tried_again(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PAUSE", 0.0)
+    objects = Objects(bucket)
+    genuine, failures = objects.system.pipe_file, iter([TimeoutError("slow"), ConnectionResetError("reset")])
+
+    def flaky(*given: Any, **named: Any) -> Any:
+        for failure in failures:
+            raise failure
+        return genuine(*given, **named)
+
+    monkeypatch.setattr(objects.system, "pipe_file", flaky)
+    objects.write("a", b"1")
+    assert objects.read("a") == b"1"
+
+
+def test_errors_are_sentences(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PAUSE", 0.0)
+    with pytest.raises(Unavailable, match="s3://no-such-bucket/x: its bucket does not exist; create it first"):
+        Objects("s3://no-such-bucket/x").list()
+    with pytest.raises(Unavailable, match="its bucket does not exist"):
+        Objects("s3://no-such-bucket/x").write("a", b"1")
+    objects = Objects(bucket)
+
+    def forbidden(*_: Any, **__: Any) -> None:
+        raise PermissionError("Access Denied")
+
+    monkeypatch.setattr(objects.system, "cat_file", forbidden)
+    with pytest.raises(Unavailable, match=r"does not permit this \(Access Denied\): check your credentials"):
+        objects.read("a")
+
+
+def test_an_unreachable_server_is_a_sentence(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PAUSE", 0.0)
+    monkeypatch.setattr(module, "ATTEMPTS", 1)
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    import s3fs
+
+    s3fs.S3FileSystem.clear_instance_cache()
+    monkeypatch.setattr(s3fs.S3FileSystem, "retries", 1)
+    objects = Objects(bucket)
+    with pytest.raises(Unavailable, match=r"cannot reach the store s3://.*: check the connection and try again"):
+        objects.write("a", b"1")
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
+def test_missing_credentials_are_a_sentence(bucket: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import s3fs
+
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    s3fs.S3FileSystem.clear_instance_cache()
+    with pytest.raises(Unavailable, match=r"needs credentials .*: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"):
+        Objects(bucket).write("a", b"1")
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
+@pytest.mark.parametrize("address", ["s3://", "s3:///path", "s3:// x"])
+def test_addresses_without_a_bucket_are_refused(address: str) -> None:
+    with pytest.raises(InputError, match="is not the address of a store: write it like s3://bucket/path"):
+        Objects(address)
+
+
+def test_unknown_protocols_are_refused() -> None:
+    with pytest.raises(InputError, match="stores at nothing:// are not supported"):
+        Objects("nothing://here")
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "s3fs", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'unweave\[s3\]'"):
+        Objects("s3://bucket/x")

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.study.tiny import SPEC
+from unweave.study import Study, parse_spec, plan
+from unweave.study.estimate import Estimate, Pace, Progress, estimate, kind_of, seconds_per_step
+from unweave.study.table import Row
+from unweave.training import Configuration
+
+
+@pytest.fixture(scope="module")
+def configurations() -> list[Configuration]:
+    return [run.configuration for run in plan(parse_spec(SPEC))]
+
+
+@pytest.fixture(autouse=True)
+def _no_earlier_measurements(empty_data_root: Path) -> None:
+    """Measurements are kept in the data folder."""
+
+
+def test_runs_that_cost_the_same_are_of_one_kind(configurations: list[Configuration]) -> None:
+    kinds = [kind_of(configuration) for configuration in configurations]
+    assert kinds == [kinds[0]] * 4 + [kinds[4]] * 2  # β and the seed do not matter, the recipe does
+    assert kinds[0] != kinds[4]
+
+
+def test_finished_runs_tell_the_cost_of_a_step(configurations: list[Configuration]) -> None:
+    beta, ae = configurations[0], configurations[4]
+    rows = [
+        (beta, Row("a", {}, "finished", step=100, seconds=50.0)),
+        (beta, Row("b", {}, "finished", step=300, seconds=50.0)),  # together 0.25 seconds per step
+        (ae, Row("c", {}, "failed", step=100, seconds=1.0)),
+    ]
+    known = estimate([(beta, 1000), (beta, 200)], rows, measure=False)
+    assert known == Estimate(300.0, runs=2, kinds=1, measured=1)
+    partly = estimate([(beta, 1000), (ae, 400)], rows, measure=False)
+    assert partly == Estimate(350.0, runs=2, kinds=2, measured=1)  # an autoencoder is taken to cost as much
+    assert estimate([(ae, 400)], [], measure=False) is None
+
+
+def test_what_is_not_known_is_measured_once_in_a_process_of_its_own(
+    configurations: list[Configuration], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [(configuration, 1000) for configuration in configurations]
+    measured = estimate(left, [])
+    assert measured is not None
+    assert (measured.runs, measured.kinds, measured.measured) == (6, 2, 2)
+    assert 0 < measured.seconds < 6000
+
+    def refused(*_: Any) -> None:
+        raise AssertionError("measured twice")
+
+    monkeypatch.setattr("unweave.study.estimate._measure", refused)
+    assert estimate(left, []) == measured
+
+
+def test_a_measurement_is_the_time_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    (run, *_) = plan(parse_spec(SPEC.replace("steps = 3", "steps = 8")))
+    from unweave.training.loop import Session
+
+    step = Session.step
+
+    def slow(*given: Any) -> Any:
+        time.sleep(0.05)
+        return step(*given)
+
+    monkeypatch.setattr(Session, "step", slow)
+    seconds = seconds_per_step(run.configuration)
+    assert seconds is not None
+    assert seconds >= 0.05
+
+
+def test_a_run_that_cannot_be_trained_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("unweave.training.loop.Session.step", broken)
+    assert seconds_per_step(plan(parse_spec(SPEC))[0].configuration) is None
+
+
+def test_a_study_with_nothing_left_needs_no_time(tmp_path: Path) -> None:
+    study = Study(SPEC, store=tmp_path)
+    study.run(workers=1)
+    assert study.estimate() == Estimate(0.0, 0, 0, 0)
+
+
+def test_the_time_left_follows_from_the_durations_of_runs_that_ended(configurations: list[Configuration]) -> None:
+    pace = Pace()
+    pace.expect({f"run{number}": configuration for number, configuration in enumerate(configurations)})  # 3 steps each
+    assert pace.left({}) is None
+    pace.end("run0", 30.0)
+    assert pace.left({}) == pytest.approx(150.0)  # five more, at 10 seconds per step
+    pace.end("run4", 6.0)  # an autoencoder, at 2 seconds per step
+    assert pace.left({}) == pytest.approx(3 * 30.0 + 6.0)
+    under_way = {"run1": Progress(1, 1, 99.0), "run5": Progress(3, 3, 6.0)}  # one step done, and all of them
+    assert pace.left(under_way) == pytest.approx(2 * 30.0 + 20.0 + 0.0)
+
+
+def test_runs_under_way_tell_the_time_left_before_one_has_ended(configurations: list[Configuration]) -> None:
+    pace = Pace()
+    pace.expect({f"run{number}": configuration for number, configuration in enumerate(configurations)})  # 3 steps each
+    assert pace.left({"run0": Progress(2, 0, 0.0)}) is None  # continued at step 2: its speed is not known yet
+    assert pace.left({"run0": Progress(2, 1, 10.0)}) == pytest.approx(10.0 + 5 * 30.0)
+    pace.end("run1", 15.0)  # what has ended counts more: 5 seconds per step
+    assert pace.left({"run0": Progress(2, 1, 10.0)}) == pytest.approx(5.0 + 4 * 15.0)
