@@ -19,7 +19,7 @@ import torch
 
 import unweave
 from steps import measure, our_step
-from unweave.figures.strips import draw_strips, to_bytes
+from unweave.figures.drawing.strips import draw_strips, to_bytes
 from unweave.recipes import RECIPES
 from unweave.training import Run
 

@@ -10,7 +10,7 @@ from PIL import Image
 from unweave import FactorData, Run
 from unweave.errors import InputError
 from unweave.figures import make_traversals
-from unweave.figures.animation import traversal_frames, write_animation
+from unweave.figures.drawing.animation import traversal_frames, write_animation
 
 
 def test_frames_move_there_and_back(gaussian: Run, data: FactorData, generator: torch.Generator) -> None:

@@ -14,7 +14,7 @@ from tests.training.small import pictures, trained
 from unweave import FactorData, Run
 from unweave.errors import InputError
 from unweave.figures import FIGURES, applicable_figures, figure_named
-from unweave.figures.panels import PAGE, PAGE_HEIGHT
+from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT
 from unweave.questions import ANALYSES
 
 SMALL: dict[str, dict[str, Any]] = {

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import torch
 
-from unweave.figures.mosaic import mosaic
-from unweave.figures.strips import BORDER
+from unweave.figures.drawing.mosaic import mosaic
+from unweave.figures.drawing.strips import BORDER
 
 
 def test_images_stand_in_rows_and_columns() -> None:

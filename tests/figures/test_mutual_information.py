@@ -9,6 +9,8 @@ import unweave
 from tests.training.small import pictures
 from unweave import FactorData, Run
 from unweave.errors import InputError
+from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT
+from unweave.figures.drawing.style import INACTIVE
 from unweave.figures.mutual_information import (
     Information,
     InformationMaps,
@@ -17,8 +19,6 @@ from unweave.figures.mutual_information import (
     make_mutual_information,
     normalised_information,
 )
-from unweave.figures.panels import PAGE, PAGE_HEIGHT
-from unweave.figures.style import INACTIVE
 from unweave.latents import Summary
 from unweave.metrics import mig
 

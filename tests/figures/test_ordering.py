@@ -4,7 +4,7 @@ import pytest
 
 from unweave import Run
 from unweave.errors import InputError
-from unweave.figures.ordering import active_latents, ordered_latents
+from unweave.figures.drawing.ordering import active_latents, ordered_latents
 from unweave.latents import Summary
 
 

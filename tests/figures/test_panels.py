@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from unweave.errors import InputError
-from unweave.figures.panels import COLOURS, add_legend, add_titles, align, panel_grid, style_methods
+from unweave.figures.drawing.panels import COLOURS, add_legend, add_titles, align, panel_grid, style_methods
 
 
 def test_methods_have_their_own_colour_and_marker() -> None:

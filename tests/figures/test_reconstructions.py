@@ -7,8 +7,8 @@ import torch
 from tests.training.small import bars, trained
 from unweave import FactorData, Run
 from unweave.figures import Reconstructions, draw_reconstructions, make_reconstructions
+from unweave.figures.drawing.strips import to_bytes
 from unweave.figures.reconstructions import Comparison, compare_reconstructions, draw_comparison
-from unweave.figures.strips import to_bytes
 
 
 def test_images_stand_above_their_reconstructions(tmp_path: Path, generator: torch.Generator) -> None:

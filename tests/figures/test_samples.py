@@ -5,8 +5,8 @@ import torch
 import unweave
 from tests.training.small import pictures
 from unweave import FactorData, Run
+from unweave.figures.drawing.strips import to_bytes
 from unweave.figures.samples import MARGINALS, PRIOR, draw_samples, make_samples
-from unweave.figures.strips import to_bytes
 
 
 def test_samples_are_decoded_from_the_prior(gaussian: Run, data: FactorData) -> None:

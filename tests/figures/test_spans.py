@@ -5,7 +5,7 @@ import torch
 
 from unweave import FactorData, Run
 from unweave.errors import InputError
-from unweave.figures.spans import latent_values, moved
+from unweave.figures.drawing.spans import latent_values, moved
 
 
 def test_a_quantile_range_leaves_out_the_tails(plain: Run, data: FactorData) -> None:

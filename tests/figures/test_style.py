@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from unweave.errors import InputError
-from unweave.figures.style import FADED, FORMATS, INACTIVE, add_colour_bar, heat_map, new_figure, save_figure
+from unweave.figures.drawing.style import FADED, FORMATS, INACTIVE, add_colour_bar, heat_map, new_figure, save_figure
 
 
 def test_a_heat_map_names_and_annotates_its_cells() -> None:

@@ -10,7 +10,7 @@ import unweave
 from tests.training.small import trained
 from unweave import Run
 from unweave.data import identity_of
-from unweave.figures.titles import methods_of, names_of, title_of
+from unweave.figures.drawing.titles import methods_of, names_of, title_of
 from unweave.latents import Gaussian
 from unweave.recipes import Recipe, term
 from unweave.recipes.composing import Source

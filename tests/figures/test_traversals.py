@@ -6,7 +6,7 @@ import torch
 from unweave import FactorData, Run
 from unweave.errors import InputError
 from unweave.figures import draw_traversals, make_traversals
-from unweave.figures.strips import GREY, to_bytes
+from unweave.figures.drawing.strips import GREY, to_bytes
 from unweave.figures.traversals import Traversals
 from unweave.latents import Summary
 

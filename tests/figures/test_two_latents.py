@@ -7,7 +7,7 @@ import torch
 
 from unweave import FactorData, Run
 from unweave.errors import InputError
-from unweave.figures.strips import to_bytes
+from unweave.figures.drawing.strips import to_bytes
 from unweave.figures.two_latents import draw_two_latents, make_two_latents
 
 

@@ -243,7 +243,7 @@ def _read_table(path: Path) -> pandas.DataFrame:
 
 def _write(entry: Figure, result: Any, path: Path) -> None:
     from unweave.figures import save_figure
-    from unweave.figures.animation import write_animation
+    from unweave.figures.drawing.animation import write_animation
     from unweave.figures.figure import records_of
 
     suffix = path.suffix.lower()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unweave.figures.panels import TEXT, panel_grid
+from unweave.figures.drawing.panels import TEXT, panel_grid
 
 if TYPE_CHECKING:
     import pandas

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods
+from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
 from unweave.names import words
 
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from unweave.data import FactorData
 from unweave.errors import unknown
-from unweave.figures.animation import STEPS, traversal_frames
 from unweave.figures.answers import DRAWN
 from unweave.figures.cumulative_distances import draw_cumulative_distances, make_cumulative_distances
 from unweave.figures.curvature import draw_curvature, make_curvature
 from unweave.figures.data_distances import draw_data_distances, make_data_distances
 from unweave.figures.dci_importance import draw_dci_importance, make_dci_importance
-from unweave.figures.distance_blocks import draw_run_distances
+from unweave.figures.drawing.animation import STEPS, traversal_frames
+from unweave.figures.drawing.distance_blocks import draw_run_distances
 from unweave.figures.figure import Figure
 from unweave.figures.interventions import draw_interventions, make_interventions
 from unweave.figures.jacobians import draw_jacobians, make_jacobians

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from unweave.data import FactorData
-from unweave.figures.strips import draw_strips
+from unweave.figures.drawing.strips import draw_strips
 from unweave.names import spelled
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unweave.figures.panels import SMALL, TEXT, panel_grid
+from unweave.figures.drawing.panels import SMALL, TEXT, panel_grid
 from unweave.names import words
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import torch
 from unweave.data import FactorData
 from unweave.data.distances import distance_named, sampled_distances
 from unweave.figures.data_distances import names_of_data
-from unweave.figures.panels import COLOURS, SMALL, TEXT, panel_grid
+from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, panel_grid
 from unweave.metrics.scoring.inputs import Floats
 
 if TYPE_CHECKING:

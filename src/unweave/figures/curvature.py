@@ -11,9 +11,9 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
-from unweave.figures.ordering import active_latents
-from unweave.figures.panels import SMALL, TEXT, add_legend, panel_grid, style_methods
-from unweave.figures.titles import names_of, title_of
+from unweave.figures.drawing.ordering import active_latents
+from unweave.figures.drawing.panels import SMALL, TEXT, add_legend, panel_grid, style_methods
+from unweave.figures.drawing.titles import names_of, title_of
 from unweave.metrics.scoring.inputs import Floats
 from unweave.terms.curvature import second_differences
 from unweave.training import Run

@@ -10,9 +10,9 @@ import torch
 
 from unweave.data import FactorData
 from unweave.data.distances import Matrices, distance_matrices, distance_named
-from unweave.figures.distances import draw_distance_matrices
-from unweave.figures.panels import SMALL, TEXT
-from unweave.figures.style import SEQUENTIAL, new_figure
+from unweave.figures.drawing.distance_matrices import draw_distance_matrices
+from unweave.figures.drawing.panels import SMALL, TEXT
+from unweave.figures.drawing.style import SEQUENTIAL, new_figure
 from unweave.names import spelled
 
 if TYPE_CHECKING:

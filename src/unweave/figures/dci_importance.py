@@ -10,10 +10,10 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
+from unweave.figures.drawing.ordering import active_latents, ordered_latents
+from unweave.figures.drawing.titles import names_of, title_of
 from unweave.figures.mutual_information import Information, InformationMaps, draw_maps
-from unweave.figures.ordering import active_latents, ordered_latents
 from unweave.figures.run_tables import latest_scores
-from unweave.figures.titles import names_of, title_of
 from unweave.metrics.dci import dci
 from unweave.training import Run
 

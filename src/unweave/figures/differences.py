@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unweave.figures.panels import COLOURS, SMALL, TEXT, add_legend, align, panel_grid
+from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, add_legend, align, panel_grid
 from unweave.metrics.scoring.inputs import Integers
 from unweave.names import words
 

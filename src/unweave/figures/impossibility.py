@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unweave.figures.panels import TEXT, panel_grid
+from unweave.figures.drawing.panels import TEXT, panel_grid
 from unweave.study.impossibility import Impossibility
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, extra, whole
-from unweave.figures.strips import draw_strips, in_colour
-from unweave.figures.style import DIVERGING
-from unweave.figures.titles import names_of
+from unweave.figures.drawing.strips import draw_strips, in_colour
+from unweave.figures.drawing.style import DIVERGING
+from unweave.figures.drawing.titles import names_of
 from unweave.training import Run
 from unweave.training.linear import components
 

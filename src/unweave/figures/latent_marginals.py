@@ -10,10 +10,10 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import whole
-from unweave.figures.ordering import active_latents, ordered_latents
-from unweave.figures.panels import COLOURS, SMALL, TEXT, panel_grid
-from unweave.figures.style import INACTIVE
-from unweave.figures.titles import title_of
+from unweave.figures.drawing.ordering import active_latents, ordered_latents
+from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, panel_grid
+from unweave.figures.drawing.style import INACTIVE
+from unweave.figures.drawing.titles import title_of
 from unweave.metrics.scoring.inputs import Floats
 from unweave.training import Run
 

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from unweave.data import FactorData
+from unweave.figures.drawing.panels import SMALL, TEXT, panel_grid
+from unweave.figures.drawing.style import SEQUENTIAL
 from unweave.figures.latent_marginals import LatentSample, draw_marginal, latent_colour, latent_name, sample_latents
-from unweave.figures.panels import SMALL, TEXT, panel_grid
-from unweave.figures.style import SEQUENTIAL
 from unweave.training import Run
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unweave.errors import InputError, extra
-from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods
+from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
+from unweave.figures.drawing.titles import methods_of
 from unweave.figures.run_tables import latest_scores, method_column
-from unweave.figures.titles import methods_of
 from unweave.names import words
 from unweave.questions.runs import check_columns
 from unweave.training import Run

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
-from unweave.figures.ordering import active_latents, ordered_latents
-from unweave.figures.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
-from unweave.figures.style import add_colour_bar, heat_map, new_figure
-from unweave.figures.titles import names_of, title_of
+from unweave.figures.drawing.ordering import active_latents, ordered_latents
+from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
+from unweave.figures.drawing.style import add_colour_bar, heat_map, new_figure
+from unweave.figures.drawing.titles import names_of, title_of
 from unweave.metrics.estimators.information import discretize, entropies, information_table
 from unweave.metrics.scoring.inputs import Floats
 from unweave.training import Run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.figures.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid
+from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid
 from unweave.figures.run_tables import check_scored
 from unweave.names import words
 from unweave.questions.runs import check_columns, read_runs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unweave.figures.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid
+from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid
 from unweave.names import words
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unweave.figures.panels import SMALL, add_titles, align, panel_grid, style_methods
+from unweave.figures.drawing.panels import SMALL, add_titles, align, panel_grid, style_methods
 from unweave.metrics.scoring.inputs import Integers
 from unweave.names import words
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.data.distances import Distance, distance_named, ground_truth_distance
 from unweave.errors import whole
-from unweave.figures.titles import names_of, title_of
+from unweave.figures.drawing.titles import names_of, title_of
 from unweave.terms.gaussians import kl_between
 from unweave.training import Run
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError, extra
-from unweave.figures.titles import methods_of
+from unweave.figures.drawing.titles import methods_of
 from unweave.metrics import Scores
 from unweave.store.scores import StoredScores
 from unweave.training import Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unweave.figures.panels import add_legend, add_titles, align, panel_grid, style_methods
+from unweave.figures.drawing.panels import add_legend, add_titles, align, panel_grid, style_methods
 
 if TYPE_CHECKING:
     import pandas

@@ -10,8 +10,8 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.figures.panels import TEXT, add_legend, panel_grid, style_methods
-from unweave.figures.titles import names_of, title_of
+from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
+from unweave.figures.drawing.titles import names_of, title_of
 from unweave.names import words
 from unweave.training import Run
 

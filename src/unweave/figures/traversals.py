@@ -10,10 +10,10 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import whole
-from unweave.figures.ordering import Order, active_latents, ordered_latents
-from unweave.figures.spans import Over, latent_values, moved
-from unweave.figures.strips import draw_strips, to_bytes
-from unweave.figures.titles import title_of
+from unweave.figures.drawing.ordering import Order, active_latents, ordered_latents
+from unweave.figures.drawing.spans import Over, latent_values, moved
+from unweave.figures.drawing.strips import draw_strips, to_bytes
+from unweave.figures.drawing.titles import title_of
 from unweave.training import Run
 
 if TYPE_CHECKING:
@@ -54,9 +54,9 @@ def make_traversals(
 ) -> Traversals:
     """Move each latent over its range, starting from the codes of ``starts`` random images.
 
-    ``order`` is that of :func:`~unweave.figures.ordering.ordered_latents`; ``steps``, ``over``, ``span`` and ``tail``
-    are those of :func:`~unweave.figures.spans.latent_values`. Inactive latents are marked, dropped, or shown like the
-    others. ``most`` limits the number of latents.
+    ``order`` is that of :func:`~unweave.figures.drawing.ordering.ordered_latents`; ``steps``, ``over``, ``span`` and
+    ``tail`` are those of :func:`~unweave.figures.drawing.spans.latent_values`. Inactive latents are marked, dropped, or
+    shown like the others. ``most`` limits the number of latents.
     """
     codes = run.encode(data.sample(whole("starts", starts, at_least=1), generator).images)  # (starts, D)
     values, ranging = latent_values(run, data, generator, steps=steps, over=over, span=span, tail=tail)

@@ -11,13 +11,13 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.figures.mosaic import mosaic
-from unweave.figures.ordering import ordered_latents
-from unweave.figures.panels import PAGE, SMALL, TEXT
-from unweave.figures.spans import Over, latent_values
-from unweave.figures.strips import to_bytes
-from unweave.figures.style import new_figure
-from unweave.figures.titles import names_of, title_of
+from unweave.figures.drawing.mosaic import mosaic
+from unweave.figures.drawing.ordering import ordered_latents
+from unweave.figures.drawing.panels import PAGE, SMALL, TEXT
+from unweave.figures.drawing.spans import Over, latent_values
+from unweave.figures.drawing.strips import to_bytes
+from unweave.figures.drawing.style import new_figure
+from unweave.figures.drawing.titles import names_of, title_of
 from unweave.training import Run
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unweave.figures.panels import COLOURS, TEXT, add_legend, panel_grid
+from unweave.figures.drawing.panels import COLOURS, TEXT, add_legend, panel_grid
 from unweave.names import words
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from unweave.figures.panels import COLOURS
+from unweave.figures.drawing.panels import COLOURS
 from unweave.reports.markup import Html, joined, tag
 from unweave.reports.numbers import shown
 

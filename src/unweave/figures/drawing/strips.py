@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from unweave.errors import extra
-from unweave.figures.panels import PAGE, PAGE_HEIGHT, SHRUNK, SMALL, TEXT
+from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SHRUNK, SMALL, TEXT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

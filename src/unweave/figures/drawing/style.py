@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.errors import InputError, extra
-from unweave.figures.panels import SMALL, TEXT
+from unweave.figures.drawing.panels import SMALL, TEXT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 
 from unweave.errors import InputError, extra
-from unweave.figures.mosaic import mosaic
-from unweave.figures.panels import SMALL, TEXT
-from unweave.figures.style import INACTIVE, new_figure
+from unweave.figures.drawing.mosaic import mosaic
+from unweave.figures.drawing.panels import SMALL, TEXT
+from unweave.figures.drawing.style import INACTIVE, new_figure
 from unweave.figures.traversals import Traversals
 
 MOVING = (".gif", ".mp4")

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from unweave.errors import InputError, extra
-from unweave.figures.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
+from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
+from unweave.figures.drawing.style import INACTIVE, SEQUENTIAL
 from unweave.figures.run_distances import SPACES, RunDistances
-from unweave.figures.style import INACTIVE, SEQUENTIAL
 from unweave.names import words
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from unweave.figures.strips import BORDER, in_colour
+from unweave.figures.drawing.strips import BORDER, in_colour
 
 
 def mosaic(images: Tensor, *, gap: int = 1) -> Any:
