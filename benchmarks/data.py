@@ -21,7 +21,7 @@ from torch import Tensor, nn
 import unweave
 from unweave.data import SETS, FactorData
 from unweave.data.dsprites import DSprites, draw_sprites
-from unweave.data.files.arrays import Bytes, kept
+from unweave.data.files.arrays import Bytes, cached_array
 from unweave.data.files.folder import data_folder
 from unweave.data.shapes3d import Shapes3D
 
@@ -85,7 +85,7 @@ class StoredNoise(Shapes3D):
     def __init__(self) -> None:
         self.shape = self.card.shape
         path = data_folder("benchmark") / "noise.npy"
-        self._images = kept(path, (self.space.size, *self.shape), self._fill)
+        self._images = cached_array(path, (self.space.size, *self.shape), self._fill)
 
     @staticmethod
     def _fill(array: Bytes) -> None:

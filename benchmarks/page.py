@@ -24,7 +24,7 @@ import numpy as np
 import torch
 
 import unweave
-from unweave.explore import export_page, find_shelf
+from unweave.explore import export_page, find_selection
 from unweave.explore.app import STATIC
 from unweave.explore.table import Table
 
@@ -184,7 +184,7 @@ def many_runs(run: unweave.Run, store: Path) -> None:
 
 def measure_table(store: Path) -> dict[str, float]:
     """Return the seconds to read the table, to look at it again, and to send it."""
-    table = Table(find_shelf(str(store)))
+    table = Table(find_selection(str(store)))
     found = {}
     for name, work in (("first", table.read), ("again", table.read), ("answer", table.look)):
         began = time.perf_counter()

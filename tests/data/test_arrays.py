@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from unweave.data.files.arrays import Bytes, kept, npz_rows, npz_shape
+from unweave.data.files.arrays import Bytes, cached_array, npz_rows, npz_shape
 from unweave.errors import Unavailable
 
 
@@ -23,11 +23,11 @@ def never(array: Bytes) -> None:
 
 def test_an_array_is_made_once_and_then_mapped(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "a.npy"
-    first = kept(path, (4, 5), count_up)
+    first = cached_array(path, (4, 5), count_up)
     assert first.tolist() == np.arange(20).reshape(4, 5).tolist()
     assert isinstance(first.base, np.memmap)
     assert not first.flags.writeable
-    assert kept(path, (4, 5), never).tolist() == first.tolist()
+    assert cached_array(path, (4, 5), never).tolist() == first.tolist()
 
 
 def test_a_failed_making_leaves_nothing(tmp_path: Path) -> None:
@@ -36,15 +36,15 @@ def test_a_failed_making_leaves_nothing(tmp_path: Path) -> None:
         raise RuntimeError("broken off")
 
     with pytest.raises(RuntimeError, match="broken off"):
-        kept(tmp_path / "a.npy", (4, 5), fail)
+        cached_array(tmp_path / "a.npy", (4, 5), fail)
     assert [path.suffix for path in tmp_path.iterdir()] in ([], [".lock"])
-    assert kept(tmp_path / "a.npy", (4, 5), count_up)[3, 4] == 19
+    assert cached_array(tmp_path / "a.npy", (4, 5), count_up)[3, 4] == 19
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "other shape", "other type", "noise"])
 def test_what_is_not_a_whole_array_of_this_shape_is_made_again(tmp_path: Path, damage: str) -> None:
     path = tmp_path / "a.npy"
-    kept(path, (100, 50), count_up)
+    cached_array(path, (100, 50), count_up)
     if damage == "cut":
         os.truncate(path, path.stat().st_size - 1)
     elif damage == "empty":
@@ -53,13 +53,13 @@ def test_what_is_not_a_whole_array_of_this_shape_is_made_again(tmp_path: Path, d
         path.write_bytes(b"\x00" * 6000)
     else:
         np.save(path, np.zeros((100, 51) if damage == "other shape" else (100, 50), np.int8))
-    assert kept(path, (100, 50), count_up)[1, 0] == 50
+    assert cached_array(path, (100, 50), count_up)[1, 0] == 50
 
 
 MAKER = """
 import sys, time
 from pathlib import Path
-from unweave.data.files.arrays import kept
+from unweave.data.files.arrays import cached_array
 
 def slowly(array):
     for row in range(len(array)):
@@ -67,7 +67,7 @@ def slowly(array):
         print(row, flush=True)
         time.sleep(0.01)
 
-kept(Path(sys.argv[1]), (400, 1000), slowly)
+cached_array(Path(sys.argv[1]), (400, 1000), slowly)
 """
 
 
@@ -82,7 +82,7 @@ def test_a_killed_conversion_leaves_nothing_that_is_taken_for_whole(tmp_path: Pa
         process.wait()
         process.stdout.close()
         assert not path.exists()
-    assert kept(path, (400, 1000), count_up)[1, 0] == 1000 % 256
+    assert cached_array(path, (400, 1000), count_up)[1, 0] == 1000 % 256
 
 
 def test_two_processes_make_it_once(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_two_processes_make_it_once(tmp_path: Path) -> None:
     ]
     outputs = [process.communicate()[0] for process in processes]
     assert sorted(map(len, map(str.split, outputs))) == [0, 400]
-    assert (kept(path, (400, 1000), never) == 7).all()
+    assert (cached_array(path, (400, 1000), never) == 7).all()
 
 
 def test_a_folder_that_cannot_be_written_to_is_a_sentence(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_folder_that_cannot_be_written_to_is_a_sentence(tmp_path: Path) -> Non
     (tmp_path / "blocked" / "a.npy.partial").mkdir(parents=True)
     for folder in ("file", "taken", "blocked"):
         with pytest.raises(Unavailable, match=r"cannot (store|write) .*a\.npy: "):
-            kept(tmp_path / folder / "a.npy", (2, 2), count_up)
+            cached_array(tmp_path / folder / "a.npy", (2, 2), count_up)
 
 
 def test_npz_arrays_are_read_in_slices(tmp_path: Path) -> None:

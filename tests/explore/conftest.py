@@ -15,9 +15,9 @@ import uvicorn
 import unweave
 from tests.training.small import SMALL, pictures
 from unweave import Run
-from unweave.explore import Shelf, find_shelf
+from unweave.explore import Selection, find_selection
 from unweave.explore.app import make_app
-from unweave.explore.serving import listen
+from unweave.explore.server import listen
 from unweave.training import open_run
 
 
@@ -52,10 +52,10 @@ def stepped(store: Path) -> Run:
 
 
 @contextmanager
-def served(shelf: Shelf) -> Iterator[str]:
-    """Serve a shelf from a thread, and yield the address of the page."""
+def served(selection: Selection) -> Iterator[str]:
+    """Serve a selection from a thread, and yield the address of the page."""
     listening = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(make_app(shelf), log_level="error", ws="none"))
+    server = uvicorn.Server(uvicorn.Config(make_app(selection), log_level="error", ws="none"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     try:
@@ -69,7 +69,7 @@ def served(shelf: Shelf) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def address(store: Path) -> Iterator[str]:
     """The address of a page of the whole store."""
-    with served(find_shelf(None, store=store)) as found:
+    with served(find_selection(None, store=store)) as found:
         yield found
 
 

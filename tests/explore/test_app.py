@@ -14,7 +14,7 @@ from PIL import Image
 
 from unweave import Run
 from unweave.explore.app import QUEUE
-from unweave.explore.pictures import MOST_BYTES, to_rgba
+from unweave.explore.rgba import MOST_BYTES, to_rgba
 
 
 def framed(answer: httpx.Response) -> tuple[dict[str, Any], bytes]:
@@ -157,7 +157,7 @@ def test_an_unexpected_failure_is_a_sentence_too(
     def broken(folder: object) -> object:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("unweave.explore.progress.read_state", broken)
+    monkeypatch.setattr("unweave.explore.training_progress.read_state", broken)
     answer = client.get(f"/api/runs/{smooth.name}/progress")
     assert answer.status_code == 500
     assert "ZeroDivisionError" in answer.json()["error"]

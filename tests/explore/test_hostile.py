@@ -14,8 +14,8 @@ from tests.explore.conftest import served
 from tests.training.hostile import CHANGES, make_hostile
 from unweave import Run
 from unweave.errors import InputError
-from unweave.explore import find_shelf
-from unweave.explore.opened import Library
+from unweave.explore import find_selection
+from unweave.explore.open_runs import OpenRuns
 
 
 @pytest.fixture(params=CHANGES)
@@ -28,7 +28,7 @@ def hostile(request: pytest.FixtureRequest, tmp_path: Path, smooth: Run, monkeyp
 
 def test_a_hostile_configuration_imports_nothing(hostile: Path, tmp_path: Path) -> None:
     with (
-        served(find_shelf(None, store=hostile.parent)) as address,
+        served(find_selection(None, store=hostile.parent)) as address,
         httpx.Client(base_url=address, timeout=60) as client,
     ):
         client.get("/api/table")
@@ -45,12 +45,12 @@ def test_a_hostile_configuration_imports_nothing(hostile: Path, tmp_path: Path) 
 
 def test_the_second_wall_holds_alone(hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("unweave.training.configuration.check_own_code", lambda *given: None)
-    library = Library(find_shelf(None, store=hostile.parent))
+    runs = OpenRuns(find_selection(None, store=hostile.parent))
     if json.loads((hostile / "configuration.json").read_text())["data"]["name"] == "own":
         with pytest.raises((InputError, OSError), match="hostile_module"):
-            library.open(hostile.name)
+            runs.open(hostile.name)
     else:  # only the data is hostile, and it is opened later
-        opened = library.open(hostile.name)
+        opened = runs.open(hostile.name)
         assert opened.data is None
         assert "hostile_module" in opened.no_data
     assert not (tmp_path / "trace").exists()
@@ -69,7 +69,7 @@ def test_with_trust_the_code_is_imported(
     monkeypatch.chdir(tmp_path)
     request.addfinalizer(lambda: sys.modules.pop("trusted_module", None))
     with pytest.raises((InputError, OSError), match="trusted_module"):  # it is imported, but has no net
-        Library(find_shelf(None, store=folder.parent, trusted=True)).open(folder.name)
+        OpenRuns(find_selection(None, store=folder.parent, trusted=True)).open(folder.name)
     assert trace.exists()
 
 
@@ -80,5 +80,5 @@ def test_weights_that_are_a_pickle_are_refused(tmp_path: Path, smooth: Run) -> N
     hostile = b"cbuiltins\nexec\n(S\"open('" + str(trace).encode() + b"', 'w')\"\ntR."
     (folder / "model.safetensors").write_bytes(hostile)
     with pytest.raises(OSError, match="not a safetensors file"):
-        Library(find_shelf(None, store=folder.parent)).open(folder.name)
+        OpenRuns(find_selection(None, store=folder.parent)).open(folder.name)
     assert not trace.exists()

@@ -19,8 +19,8 @@ import unweave
 from tests.explore.conftest import served
 from tests.training.small import SMALL
 from unweave import Run
-from unweave.explore import find_shelf
-from unweave.explore.pictures import to_rgba
+from unweave.explore import find_selection
+from unweave.explore.rgba import to_rgba
 from unweave.store.folder import State, write_state
 from unweave.study import Study
 from unweave.training.configuration import write_configuration
@@ -271,7 +271,7 @@ def study(tmp_path_factory: pytest.TempPathFactory, bars_file: Path) -> Path:
 
 
 def test_a_study_of_hundreds_of_runs_sorts_filters_and_opens_a_run(page: Page, study: Path) -> None:
-    with served(find_shelf(str(study), store=study.parent / "store")) as address:
+    with served(find_selection(str(study), store=study.parent / "store")) as address:
         page.goto(address)
         page.get_by_text("300 runs").wait_for()
         assert page.locator(".rows .row").count() < 60  # only those in the window
@@ -331,7 +331,7 @@ def test_a_training_is_shown_as_it_goes(page: Page, tmp_path: Path, bars_file: P
     train.start()
     try:
         assert reached.wait(120)
-        with served(find_shelf(str(tmp_path))) as address:
+        with served(find_selection(str(tmp_path))) as address:
             page.goto(address)
             page.locator(".rows a").first.click()
             page.wait_for_selector(".live[data-state=running] .reconstructions canvas[data-frame]")
@@ -354,7 +354,7 @@ def test_a_run_without_weights_shows_its_curves(page: Page, tmp_path: Path, smoo
     folder.mkdir()
     for name in ("configuration.json", "log.jsonl", "state.json"):
         shutil.copy(smooth.folder / name, folder)
-    with served(find_shelf(str(tmp_path))) as address:
+    with served(find_selection(str(tmp_path))) as address:
         page.goto(f"{address}#/run/{smooth.name}")
         page.get_by_text("no weights yet").wait_for()
         page.wait_for_selector(".curve")
@@ -367,7 +367,7 @@ def test_markup_in_the_files_of_a_run_stays_text(page: Page, tmp_path: Path, smo
     (folder / "label").write_text(markup)
     log = json.loads((folder / "log.jsonl").read_text().splitlines()[0])
     (folder / "log.jsonl").write_text(json.dumps({**log, markup: 1.0}) + "\n")
-    with served(find_shelf(str(tmp_path))) as address:
+    with served(find_selection(str(tmp_path))) as address:
         page.goto(address)
         page.get_by_role("cell", name=markup).wait_for()
         page.locator(".rows a").click()

@@ -12,7 +12,7 @@ import pytest
 from tests.study.tiny import SPEC
 from tests.training.small import trained
 from unweave import Run
-from unweave.explore import find_shelf
+from unweave.explore import find_selection
 from unweave.explore.table import Table, columns, first_axes, flat, read_row
 
 Until = Callable[[Callable[[], object]], None]
@@ -23,7 +23,7 @@ def by_name(found: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def test_the_columns_of_a_store(store: Path, smooth: Run, stepped: Run) -> None:
-    table = Table(find_shelf(None, store=store))
+    table = Table(find_selection(None, store=store))
     table.read()
     found = table.look()
     assert (found["read"], found["total"], found["rows"]) == (2, 2, 2)
@@ -94,7 +94,7 @@ def test_a_method_has_no_settings_without_effect(tmp_path: Path, smooth: Run) ->
 def test_changed_files_are_read_again(store: Path, tmp_path: Path, smooth: Run) -> None:
     shutil.copytree(store, tmp_path / "store")
     folder = tmp_path / "store" / smooth.name
-    table = Table(find_shelf(str(tmp_path / "store")))
+    table = Table(find_selection(str(tmp_path / "store")))
     table.read()
     before = table.look()
     table.read()
@@ -119,14 +119,14 @@ def test_changed_files_are_read_again(store: Path, tmp_path: Path, smooth: Run) 
 
 
 def test_a_table_is_read_in_the_background(store: Path, until: Until) -> None:
-    table = Table(find_shelf(None, store=store))
+    table = Table(find_selection(None, store=store))
     table.look()
     until(lambda: table.look()["read"] == 2)
 
 
 def test_a_study_has_its_own_settings_and_runs_that_were_not_started(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(SPEC)
-    table = Table(find_shelf(str(tmp_path / "tiny.toml"), store=tmp_path / "runs", trusted=True))
+    table = Table(find_selection(str(tmp_path / "tiny.toml"), store=tmp_path / "runs", trusted=True))
     table.read()
     values = by_name(table.look())
     assert sorted(values["recipe"]) == ["ae", "ae", *["beta_vae"] * 4]
@@ -141,7 +141,7 @@ def test_a_damaged_run_does_not_hide_the_others(store: Path, tmp_path: Path, con
     folder.mkdir()
     (folder / "configuration.json").write_text(content, errors="surrogateescape")
     os.utime(folder / "configuration.json", (0, 0))  # the oldest comes first
-    table = Table(find_shelf(str(tmp_path / "store")))
+    table = Table(find_selection(str(tmp_path / "store")))
     table.read()
     found = table.look()
     assert found["rows"] == 3

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from unweave.reports.markup import Html, escaped, joined, tag
+from unweave.reports.html.markup import Html, escaped, joined, tag
 
 
 def test_children_and_attributes_are_escaped_once() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pandas
 
 from tests.reports.reading import Page
-from unweave.reports.tables import LONG, frame_table, make_table
+from unweave.reports.html.tables import LONG, frame_table, make_table
 
 
 def test_rows_and_columns_have_scoped_headings() -> None:

@@ -11,7 +11,7 @@ from unweave.cli.options import Store, Trust, console
 from unweave.errors import InputError
 
 if TYPE_CHECKING:
-    from unweave.explore import Shelf
+    from unweave.explore import Selection
 
 
 def explore(
@@ -36,27 +36,27 @@ def explore(
     store: Store = None,
 ) -> None:
     """Open a page in the browser: move the latents of a run, compare runs, browse a study, watch a training."""
-    from unweave.explore import find_shelf, serve
+    from unweave.explore import find_selection, serve
 
-    shelf = find_shelf(target, store=store, trusted=trust)
+    selection = find_selection(target, store=store, trusted=trust)
     if export is not None:
-        _export(shelf, export)
+        _export(selection, export)
         return
 
     def announce(address: str) -> None:
-        console.print(f"{shelf.kind} {shelf.title}: {address}  (Ctrl-C ends)", soft_wrap=True, highlight=False)
+        console.print(f"{selection.kind} {selection.title}: {address}  (Ctrl-C ends)", soft_wrap=True, highlight=False)
 
-    serve(shelf, host=host, port=port, browser=browser, announce=announce)
+    serve(selection, host=host, port=port, browser=browser, announce=announce)
 
 
-def _export(shelf: Shelf, path: Path) -> None:
+def _export(selection: Selection, path: Path) -> None:
     """Write the page of a run to a file."""
     from unweave.explore import export_page
-    from unweave.explore.opened import Library
+    from unweave.explore.open_runs import OpenRuns
 
-    if shelf.run is None:
+    if selection.run is None:
         raise InputError("--export takes one run: give its name, its label, or the path of its folder.")
-    opened = Library(shelf).open(shelf.run)
+    opened = OpenRuns(selection).open(selection.run)
     page = export_page(opened.run, path, data=opened.data, no_data=opened.no_data)
     left_out = "" if page.encoder else "; the encoder is too large and was left out"
     console.print(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unweave.data._polygons import fill, snap
-from unweave.data.files.arrays import Bytes, kept, npz_rows, npz_shape
+from unweave.data.files.arrays import Bytes, cached_array, npz_rows, npz_shape
 from unweave.data.files.downloads import RemoteFile, verify
 from unweave.data.files.folder import data_folder
 from unweave.data.files.resize import resize
@@ -90,7 +90,7 @@ class DSprites(FactorData):
         source = next((file for file in (NPZ, HDF5) if (folder / file.name).exists()), NPZ)
         make = _draw_grid if self.origin == "drawn" else partial(_read_official, folder / source.name, source)
         path = folder / f"{self.origin}-v{self.version}-bits.npy"
-        return kept(path, (SPACE.size, CANVAS * CANVAS // 8), make)
+        return cached_array(path, (SPACE.size, CANVAS * CANVAS // 8), make)
 
     def _read(self, index: Tensor, generator: torch.Generator | None) -> Tensor:
         lit = np.unpackbits(self._bits[index.numpy()], axis=-1)

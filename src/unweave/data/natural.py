@@ -14,7 +14,7 @@ from torch import Tensor
 
 from unweave.data.files.downloads import RemoteFile, verify
 from unweave.data.files.folder import data_folder
-from unweave.data.files.pictures import picture_files, read_picture
+from unweave.data.files.picture_files import picture_files, read_picture
 from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.data.interface.identity import digest
 from unweave.errors import InputError, Unavailable, whole

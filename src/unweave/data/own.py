@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unweave.data.files.pictures import over_black
+from unweave.data.files.picture_files import over_black
 from unweave.data.files.resize import resize
 from unweave.data.files.tables import Table
 from unweave.data.interface.factor_data import Card, FactorData, Sample, check_image_size

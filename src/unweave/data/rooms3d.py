@@ -18,7 +18,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from unweave.data.files.arrays import Bytes, kept
+from unweave.data.files.arrays import Bytes, cached_array
 from unweave.data.files.folder import data_folder
 from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.factors import Categorical, Cyclic, FactorSpace
@@ -72,7 +72,7 @@ class Rooms3D(FactorData):
     def _layers(self) -> Bytes:
         size = self.shape[-1]
         path = data_folder(self.name) / f"layers-v{self.version}-{size}.npy"
-        return kept(path, (VIEWS.size, 4, size, size), _cast_views)
+        return cached_array(path, (VIEWS.size, 4, size, size), _cast_views)
 
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
         layers = torch.from_numpy(self._layers[VIEWS.index(factors[:, 3:]).numpy()]).flatten(2).float()  # (B, 4, H·W)

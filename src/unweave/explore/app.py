@@ -1,4 +1,4 @@
-"""The application: what the page asks for, and the answers. Errors are JSON with one sentence."""
+"""The web application: its routes and their responses. Errors are JSON with one sentence."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from starlette.exceptions import HTTPException as StarletteError
 
 from unweave.errors import InputError, MissingExtra, Unavailable
 from unweave.explore import examples
-from unweave.explore.gate import BusyError, Gate
-from unweave.explore.guard import Guard, policy_of
-from unweave.explore.opened import Library, Opened
-from unweave.explore.pictures import MOST_BYTES, from_file, from_rgba, to_rgba
-from unweave.explore.progress import Watch
-from unweave.explore.shelf import Shelf
+from unweave.explore.middleware import SecurityMiddleware, policy_of
+from unweave.explore.open_runs import OpenRun, OpenRuns
+from unweave.explore.request_queue import BusyError, RequestQueue
+from unweave.explore.rgba import MOST_BYTES, from_file, from_rgba, to_rgba
+from unweave.explore.selection import Selection
 from unweave.explore.table import Table
+from unweave.explore.training_progress import ProgressReader
 from unweave.training.streams import stream
 
 STATIC = Path(__file__).parent / "static"
@@ -32,17 +32,17 @@ SHOWN = 8  # images whose reconstructions are shown
 router = APIRouter(prefix="/api")
 
 
-def make_app(shelf: Shelf, *, host: str = "127.0.0.1") -> Guard:
-    """Return the ASGI application that serves the page of a shelf."""
+def make_app(selection: Selection, *, host: str = "127.0.0.1") -> SecurityMiddleware:
+    """Return the ASGI application that serves the page of a selection."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.library, app.state.table, app.state.watch = Library(shelf), Table(shelf), Watch()
-    app.state.gate, app.state.slow = Gate(QUEUE), Gate(QUEUE // 2)
+    app.state.runs, app.state.table, app.state.progress = OpenRuns(selection), Table(selection), ProgressReader()
+    app.state.queue, app.state.slow = RequestQueue(QUEUE), RequestQueue(QUEUE // 2)
     app.include_router(router)
     app.mount("/", StaticFiles(directory=STATIC, html=True))
     app.add_exception_handler(Exception, _failed)
     for kind in (StarletteError, RequestValidationError, *STATUS):
         app.add_exception_handler(kind, _answered)
-    return Guard(app, host=host, policy=policy_of((STATIC / "index.html").read_text(encoding="utf-8")))
+    return SecurityMiddleware(app, host=host, policy=policy_of((STATIC / "index.html").read_text(encoding="utf-8")))
 
 
 async def _body(request: Request) -> bytes:
@@ -66,27 +66,27 @@ async def _fields(body: Annotated[bytes, Depends(_body)]) -> dict[str, Any]:
     return found
 
 
-async def _opened(request: Request, name: str) -> Opened:
-    library: Library = request.app.state.library
-    ready = library.ready(name)
-    return await run_in_threadpool(library.open, name) if ready is None else ready
+async def _run(request: Request, name: str) -> OpenRun:
+    runs: OpenRuns = request.app.state.runs
+    ready = runs.ready(name)
+    return await run_in_threadpool(runs.open, name) if ready is None else ready
 
 
-async def _gate(request: Request) -> Gate:
-    return request.app.state.gate  # type: ignore[no-any-return]
+async def _queue(request: Request) -> RequestQueue:
+    return request.app.state.queue  # type: ignore[no-any-return]
 
 
 Body = Annotated[bytes, Depends(_body)]
 Fields = Annotated[dict[str, Any], Depends(_fields)]
-Run = Annotated[Opened, Depends(_opened)]
-Turn = Annotated[Gate, Depends(_gate)]
+Run = Annotated[OpenRun, Depends(_run)]
+Queue = Annotated[RequestQueue, Depends(_queue)]
 
 
 @router.get("/page")
 def page(request: Request) -> dict[str, Any]:
     """Return what to show first."""
-    shelf: Shelf = request.app.state.library.shelf
-    return {"kind": shelf.kind, "title": shelf.title, "run": shelf.run, "version": version("unweave")}
+    selection: Selection = request.app.state.runs.selection
+    return {"kind": selection.kind, "title": selection.title, "run": selection.run, "version": version("unweave")}
 
 
 @router.get("/table")
@@ -105,59 +105,59 @@ def description(request: Request, run: Run) -> dict[str, Any]:
 
 @router.get("/runs/{name}/progress")
 def progress(request: Request, name: str) -> dict[str, Any]:
-    """Return how far a run is."""
+    """Return the progress of a run."""
     state = request.app.state
-    return state.watch.progress(state.library.shelf.folder(name))  # type: ignore[no-any-return]
+    return state.progress.read(state.runs.selection.folder(name))  # type: ignore[no-any-return]
 
 
 @router.post("/runs/{name}/decode")
-def decode(run: Run, body: Body, turn: Turn) -> Response:
+def decode(run: Run, body: Body, queue: Queue) -> Response:
     """Return the pictures of codes."""
     codes = run.codes(body)
-    with turn():
+    with queue():
         images = run.run.decode(codes)
     return _bytes(to_rgba(images))
 
 
 @router.post("/runs/{name}/jacobian")
-def jacobian(run: Run, body: Body, turn: Turn) -> Response:
+def jacobian(run: Run, body: Body, queue: Queue) -> Response:
     """Return the derivatives of the picture of one code by each latent, as float32."""
     codes = run.codes(body)
     if len(codes) != 1:
         raise InputError(f"the Jacobian is computed at one code, got {len(codes)}.")
-    with turn():
+    with queue():
         columns = run.columns(codes[0])
     return _bytes(columns.numpy().tobytes())
 
 
 @router.post("/runs/{name}/encode")
-def encode(run: Run, body: Body, turn: Turn, width: int | None = None, height: int | None = None) -> Response:
+def encode(run: Run, body: Body, queue: Queue, width: int | None = None, height: int | None = None) -> Response:
     """Return the code of a picture: a file, or RGBA bytes if width and height are given."""
     shape = run.run.configuration.data.shape
     image = from_file(body, shape) if width is None or height is None else from_rgba(body, width, height, shape)
-    with turn():
+    with queue():
         codes = run.run.encode(image[None])[0]
     return _framed({"codes": codes.tolist()}, to_rgba(image[None]))
 
 
 @router.post("/runs/{name}/example")
-def example(run: Run, fields: Fields, turn: Turn) -> Response:
+def example(run: Run, fields: Fields, queue: Queue) -> Response:
     """Return an image of the data by its factors, or a random one, with its code."""
     data = run.needed_data()
     if "factors" in fields:
         image, factors = examples.by_factors(data, fields["factors"])
     else:
         image, factors = examples.at_random(data, fields.get("seed"))  # type: ignore[assignment]
-    with turn():
+    with queue():
         codes = run.run.encode(image[None])[0]
     return _framed({"codes": codes.tolist(), "factors": factors}, to_rgba(image[None]))
 
 
 @router.post("/runs/{name}/sample")
-def sample(run: Run, fields: Fields, turn: Turn) -> Response:
+def sample(run: Run, fields: Fields, queue: Queue) -> Response:
     """Return a random code and its picture."""
     generator = stream(examples.seed_of(fields.get("seed")), "explore")
-    with turn():
+    with queue():
         codes = run.sample(generator)
         images = run.run.decode(codes)
     return _framed({"codes": codes[0].tolist()}, to_rgba(images))
@@ -171,10 +171,10 @@ def factor(run: Run, fields: Fields) -> Response:
 
 
 @router.get("/runs/{name}/reconstructions")
-def reconstructions(run: Run, turn: Turn) -> Response:
+def reconstructions(run: Run, queue: Queue) -> Response:
     """Return some images of the data, and then their reconstructions."""
     images = examples.several(run.needed_data(), SHOWN)
-    with turn():
+    with queue():
         again = run.run.reconstruct(images)
     return _framed({"n": len(images)}, to_rgba(images) + to_rgba(again))
 

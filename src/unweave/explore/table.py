@@ -11,7 +11,7 @@ from typing import Any
 
 from unweave.data.interface.labels import label_of
 from unweave.errors import InputError, Unavailable
-from unweave.explore.shelf import Shelf
+from unweave.explore.selection import Selection
 from unweave.metrics.scoring.catalogue import METRICS
 from unweave.names import spelled
 from unweave.store.differences import is_used
@@ -37,10 +37,10 @@ Stamp = tuple[int, ...]
 
 
 class Table:
-    """The rows of a shelf as columns."""
+    """The rows of a selection as columns."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
         self._rows: dict[str, tuple[Stamp, Row]] = {}
         self._total, self._version, self._looked = 0, 0, 0.0
         self._busy = threading.Lock()
@@ -66,7 +66,7 @@ class Table:
 
     def read(self) -> None:
         """Read the rows whose files have changed since the last time."""
-        folders = self._shelf.folders()
+        folders = self._selection.folders()
         self._total = len(folders)
         for name in [name for name in self._rows if name not in folders]:
             del self._rows[name]
@@ -74,7 +74,7 @@ class Table:
         for name, folder in folders.items():
             stamp = _stamp(folder)
             if name not in self._rows or self._rows[name][0] != stamp:
-                settings = None if self._shelf.settings is None else self._shelf.settings[name]
+                settings = None if self._selection.settings is None else self._selection.settings[name]
                 self._rows[name] = (stamp, read_row(folder, settings))
                 self._version += 1
         self._looked = time.monotonic()

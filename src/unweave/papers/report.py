@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from unweave.papers.finding import Answer, Finding, Part, Picture
 from unweave.papers.page import effort
-from unweave.reports.markup import Html, joined, tag
-from unweave.reports.page import Section, make_page, write_page
-from unweave.reports.pictures import show_figure
-from unweave.reports.tables import frame_table, make_table
+from unweave.reports.html.embedded_figures import show_figure
+from unweave.reports.html.markup import Html, joined, tag
+from unweave.reports.html.page import Section, make_page, write_page
+from unweave.reports.html.tables import frame_table, make_table
 
 if TYPE_CHECKING:
     import pandas

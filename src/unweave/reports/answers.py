@@ -10,11 +10,11 @@ from unweave.errors import InputError
 from unweave.figures.answers import DRAWN
 from unweave.names import words
 from unweave.questions import ANALYSES
-from unweave.reports.markup import Html, joined, tag
-from unweave.reports.page import Section
-from unweave.reports.pictures import show_figure
+from unweave.reports.html.embedded_figures import show_figure
+from unweave.reports.html.markup import Html, joined, tag
+from unweave.reports.html.page import Section
+from unweave.reports.html.tables import frame_table
 from unweave.reports.questions import QUESTIONS
-from unweave.reports.tables import frame_table
 
 if TYPE_CHECKING:
     import pandas

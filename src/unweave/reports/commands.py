@@ -11,7 +11,7 @@ from unweave.data import identity_of
 from unweave.data.interface.labels import OWN
 from unweave.errors import InputError, MissingExtra, Unavailable
 from unweave.recipes import RECIPES, parameters_of
-from unweave.reports.places import as_path, source_from_here
+from unweave.reports.paths import as_path, source_from_here
 from unweave.store.differences import settings_of
 from unweave.training import Configuration, configure
 

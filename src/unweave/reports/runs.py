@@ -14,14 +14,14 @@ from unweave.names import spelled
 from unweave.recipes import RECIPES
 from unweave.reports.commands import train_command
 from unweave.reports.facts import Facts, about_recipe, read_facts, sentence_of
-from unweave.reports.gallery import show_figures
-from unweave.reports.markup import Html, joined, tag
+from unweave.reports.html.markup import Html, joined, tag
+from unweave.reports.html.page import Section, make_page, write_page
+from unweave.reports.html.tables import folded, make_table
 from unweave.reports.numbers import duration
-from unweave.reports.page import Section, make_page, write_page
+from unweave.reports.paths import from_here, hide_places, source_from_here
 from unweave.reports.peers import find_peers
-from unweave.reports.places import from_here, hide_places, source_from_here
+from unweave.reports.run_figures import show_figures
 from unweave.reports.scores import score_section
-from unweave.reports.tables import folded, make_table
 from unweave.store.differences import used_settings_of
 from unweave.store.folder import existing_store, find_run, read_label
 from unweave.training import Run, score

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from unweave.metrics import METRICS
 from unweave.names import words
 from unweave.reports.facts import Facts
-from unweave.reports.markup import Html, joined, tag
+from unweave.reports.html.markup import Html, joined, tag
+from unweave.reports.html.page import Section
+from unweave.reports.html.strip_plots import colour_of, draw_strip
+from unweave.reports.html.tables import make_table
 from unweave.reports.numbers import shown
-from unweave.reports.page import Section
+from unweave.reports.paths import run_commands
 from unweave.reports.peers import Peers, place_of
-from unweave.reports.places import run_commands
-from unweave.reports.strips import colour_of, draw_strip
-from unweave.reports.tables import make_table
 
 PARTS = {  # what one of several scores of a metric asks
     "dci.disentanglement": "Does each latent help to predict one factor only?",

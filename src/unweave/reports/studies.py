@@ -11,11 +11,11 @@ from unweave.errors import InputError, extra
 from unweave.names import spelled, words
 from unweave.questions.runs import UNSUPERVISED, choose_scores, sign_of, supervised_metrics
 from unweave.reports.answers import answer, unanswered
-from unweave.reports.markup import Html, joined, tag
+from unweave.reports.html.markup import Html, joined, tag
+from unweave.reports.html.page import Section, make_page, write_page
+from unweave.reports.html.tables import frame_table, make_table
 from unweave.reports.numbers import Setting, counted, duration, shown
-from unweave.reports.page import Section, make_page, write_page
-from unweave.reports.places import from_here
-from unweave.reports.tables import frame_table, make_table
+from unweave.reports.paths import from_here
 
 if TYPE_CHECKING:
     import pandas

@@ -34,8 +34,8 @@ DAMAGE = (
 )
 
 
-def kept(path: Path, shape: tuple[int, ...], make: Callable[[Bytes], None]) -> Bytes:
-    """Return the uint8 array of this shape at ``path``, memory-mapped; if there is none, ``make`` fills it first.
+def cached_array(path: Path, shape: tuple[int, ...], fill: Callable[[Bytes], None]) -> Bytes:
+    """Return the uint8 array of this shape at ``path``, memory-mapped; if there is none, ``fill`` writes it first.
 
     It is written to a temporary file under a lock and renamed once it is complete and on disk. A file that is not a
     complete array of this shape is replaced.
@@ -51,7 +51,7 @@ def kept(path: Path, shape: tuple[int, ...], make: Callable[[Bytes], None]) -> B
         ) from error
     with lock:
         if (array := _open(path, shape)) is None:  # another process may have made it while this one waited
-            _make(path, shape, make)
+            _write(path, shape, fill)
             array = _open(path, shape)
     assert array is not None
     return array
@@ -65,7 +65,7 @@ def _open(path: Path, shape: tuple[int, ...]) -> Bytes | None:
     return np.asarray(array) if array.shape == shape and array.dtype == np.uint8 else None
 
 
-def _make(path: Path, shape: tuple[int, ...], make: Callable[[Bytes], None]) -> None:
+def _write(path: Path, shape: tuple[int, ...], fill: Callable[[Bytes], None]) -> None:
     partial = path.with_name(f"{path.name}.partial")
     try:
         try:
@@ -75,7 +75,7 @@ def _make(path: Path, shape: tuple[int, ...], make: Callable[[Bytes], None]) -> 
                     os.posix_fallocate(stream.fileno(), 0, partial.stat().st_size)
         except OSError as error:
             raise Unavailable(f"cannot write {path}: {error.strerror or error}.") from error
-        make(array)
+        fill(array)
         array.flush()
         with partial.open("r+b") as stream:
             os.fsync(stream.fileno())

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.data.files.arrays import DAMAGE, check_memory, npz_headers, read_npy
-from unweave.data.files.pictures import listed
+from unweave.data.files.picture_files import listed
 from unweave.errors import InputError, extra
 
 IMAGE_KEYS = ("images", "imgs", "x")

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.utils.data import Dataset
 
 from unweave.data.files.image_files import read_image_file
-from unweave.data.files.pictures import listed, picture_files, read_pictures
+from unweave.data.files.picture_files import listed, picture_files, read_pictures
 from unweave.data.files.tables import Table, from_frame, read_csv, read_matrix
 from unweave.data.files.torch_datasets import read_dataset
 from unweave.data.interface.factor_data import check_image_size

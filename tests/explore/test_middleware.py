@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from unweave.explore.app import STATIC
-from unweave.explore.guard import is_known_host, policy_of, refusal
+from unweave.explore.middleware import is_known_host, policy_of, refusal
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8420", "localhost:9", "localhost", "[::1]:8420", "LOCALHOST:1"])

@@ -7,7 +7,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from unweave.names import words
-from unweave.reports.markup import Html, joined, tag
+from unweave.reports.html.markup import Html, joined, tag
 from unweave.reports.numbers import Setting, counted, shown
 
 if TYPE_CHECKING:

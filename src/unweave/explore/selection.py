@@ -1,4 +1,4 @@
-"""What a page shows: one run, the runs of a study, or all runs of a store. Requests can name only runs on the shelf."""
+"""The runs that a page can show: one run, those of a study, or all runs of a store. Requests can name no other run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = Literal["run", "study", "store"]
 
 
 @dataclass
-class Shelf:
+class Selection:
     """The runs that a page may open, by the names of their folders."""
 
     kind: Kind
@@ -51,7 +51,7 @@ class Shelf:
         return guarded(self.trusted)
 
 
-def find_shelf(target: str | None, *, store: str | Path | None = None, trusted: bool = False) -> Shelf:
+def find_selection(target: str | None, *, store: str | Path | None = None, trusted: bool = False) -> Selection:
     """Return what to show for the argument of ``unweave explore``.
 
     A path that ends in .toml is a study. A folder with a configuration is a run, and any other folder a store.
@@ -66,26 +66,26 @@ def find_shelf(target: str | None, *, store: str | Path | None = None, trusted: 
     if path.is_dir() and not (path / CONFIGURATION).is_file() and store is None:
         return _stored(path, trusted)
     folder = path.absolute() if (path / CONFIGURATION).is_file() else find_run(target, existing_store(store))
-    return Shelf("run", folder.name, folder.parent, folder.name, trusted=trusted)
+    return Selection("run", folder.name, folder.parent, folder.name, trusted=trusted)
 
 
-def _stored(folder: Path, trusted: bool) -> Shelf:
+def _stored(folder: Path, trusted: bool) -> Selection:
     if not folder.is_dir():
         raise InputError(f"there is no store {folder}: train a run first, or give the folder of a store.")
-    return Shelf("store", folder.resolve().name, folder, trusted=trusted)
+    return Selection("store", folder.resolve().name, folder, trusted=trusted)
 
 
-def _study(path: Path, store: str | Path | None, trusted: bool) -> Shelf:
+def _study(path: Path, store: str | Path | None, trusted: bool) -> Selection:
     from unweave.study import Study
 
-    shelf = Shelf("study", path.stem, Path(), trusted=trusted)
+    selection = Selection("study", path.stem, Path(), trusted=trusted)
     try:
-        with shelf.guarded():
+        with selection.guarded():
             study = Study(path, store=store)
-            shelf.settings = {planned.name: dict(planned.settings) for planned in study.all_planned()}
+            selection.settings = {planned.name: dict(planned.settings) for planned in study.all_planned()}
     except InputError as error:
         if REFUSED in str(error):
             raise InputError(f"{error} If you trust the author of the study, add --trust.") from error
         raise
-    shelf.title, shelf.store = study.spec.name, Path(study.store)
-    return shelf
+    selection.title, selection.store = study.spec.name, Path(study.store)
+    return selection

@@ -11,7 +11,7 @@ from tests.reports.reading import Page
 from tests.training.small import pictures, trained
 from unweave.cli.opening import find_runs
 from unweave.reports import report
-from unweave.reports.places import as_path, from_here, run_commands, source_from_here
+from unweave.reports.paths import as_path, from_here, run_commands, source_from_here
 
 
 def test_paths_are_seen_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from unweave.reports.pictures import LARGE, WIDE, encode_figure, kind_of, show_figure
+from unweave.reports.html.embedded_figures import LARGE, WIDE, encode_figure, kind_of, show_figure
 
 
 def scatter(points: int) -> Figure:

@@ -11,9 +11,9 @@ from unweave.figures.catalogue import FIGURES
 from unweave.figures.figure import Figure
 from unweave.names import words
 from unweave.reports.facts import Facts
-from unweave.reports.markup import Html, joined, tag
-from unweave.reports.page import Section
-from unweave.reports.pictures import show_figure
+from unweave.reports.html.embedded_figures import show_figure
+from unweave.reports.html.markup import Html, joined, tag
+from unweave.reports.html.page import Section
 from unweave.training import Run
 from unweave.training.streams import stream
 

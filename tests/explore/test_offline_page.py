@@ -16,9 +16,9 @@ from torch import Tensor
 from tests.cli.running import run as command
 from unweave import Run
 from unweave.errors import InputError
-from unweave.explore import exported
+from unweave.explore import offline_page
 from unweave.explore.examples import at_random
-from unweave.explore.exported import ExportedPage, export_page, marginals
+from unweave.explore.offline_page import ExportedPage, export_page, marginals
 
 CHROMIUM = shutil.which("chromium")
 in_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: install chromium")
@@ -38,7 +38,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, smooth: Run, stepped: Run) -
 def small_page(run: Run, path: Path) -> ExportedPage:
     """A page without data, with an encoder that is too large."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exported, "MOST_WEIGHTS", 1)
+        patch.setattr(offline_page, "MOST_WEIGHTS", 1)
         return export_page(run, path, no_data="it was deleted")
 
 

@@ -1,4 +1,4 @@
-"""Runs that the page has open: a few models in memory, opened again when training has written new weights."""
+"""The models that the page has in memory: a few at a time, opened again when training has written new weights."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, MissingExtra, Unavailable
-from unweave.explore.describing import describe, facts, summary_of
-from unweave.explore.shelf import Shelf
+from unweave.explore.description import describe, facts, summary_of
+from unweave.explore.selection import Selection
 from unweave.latents import Summary
 from unweave.store.folder import CHECKPOINT, WEIGHTS
 from unweave.training import Run, open_run
@@ -23,18 +23,18 @@ KEPT = 6  # runs that are open at a time
 MOST_CODES = 1024  # decoded by one request
 
 
-class Opened:
+class OpenRun:
     """One run with its data, if that can be opened, and its description."""
 
-    def __init__(self, run: Run, shelf: Shelf) -> None:
-        self.run, self._shelf = run, shelf
+    def __init__(self, run: Run, selection: Selection) -> None:
+        self.run, self._selection = run, selection
         self._lock = threading.Lock()
 
     @cached_property
     def data(self) -> FactorData | None:
         """The data that the run was trained on; None if it is not on this machine."""
         try:
-            with self._shelf.guarded():
+            with self._selection.guarded():
                 return self.run.data()
         except (InputError, Unavailable, MissingExtra) as error:
             self.no_data = str(error)
@@ -86,23 +86,23 @@ class Opened:
         return jacobian.gather(1, strongest)[:, 0].contiguous()
 
 
-class Library:
-    """The runs of a shelf, opened when they are needed."""
+class OpenRuns:
+    """The runs of a selection, opened on first use; the least recently used are closed."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self.shelf = shelf
-        self._open: OrderedDict[tuple[str, int], Opened] = OrderedDict()
+    def __init__(self, selection: Selection) -> None:
+        self.selection = selection
+        self._open: OrderedDict[tuple[str, int], OpenRun] = OrderedDict()
         self._paths: dict[str, Path] = {}  # of the runs that were opened
         self._lock = threading.Lock()
 
-    def ready(self, name: str) -> Opened | None:
+    def ready(self, name: str) -> OpenRun | None:
         """Return a run whose latest weights are open already, without waiting for others to be opened."""
         folder = self._paths.get(name)
         return None if folder is None else self._open.get((name, weights_version(folder)))
 
-    def open(self, name: str) -> Opened:
-        """Return a run of the shelf with its latest weights."""
-        folder = self.shelf.folder(name)
+    def open(self, name: str) -> OpenRun:
+        """Return a run of the selection with its latest weights."""
+        folder = self.selection.folder(name)
         key = (name, weights_version(folder))
         with self._lock:
             if key not in self._open:
@@ -115,8 +115,8 @@ class Library:
                 self._open.popitem(last=False)
             return self._open[key]
 
-    def _load(self, folder: Path) -> Opened:
-        return Opened(open_run(folder, trust=self.shelf.trusted), self.shelf)
+    def _load(self, folder: Path) -> OpenRun:
+        return OpenRun(open_run(folder, trust=self.selection.trusted), self.selection)
 
 
 def weights_version(folder: Path) -> int:

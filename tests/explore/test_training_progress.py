@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from unweave import Run
-from unweave.explore.progress import POINTS, Watch, curves
+from unweave.explore.training_progress import POINTS, ProgressReader, curves
 from unweave.store.folder import State, write_state
 from unweave.store.heartbeat import beating
 
@@ -24,7 +24,7 @@ def test_curves_are_thinned_and_begin_with_the_loss() -> None:
 
 
 def test_a_finished_run_has_its_curves_and_no_time_left(smooth: Run) -> None:
-    found = Watch().progress(smooth.folder)
+    found = ProgressReader().read(smooth.folder)
     assert (found["state"], found["step"], found["steps"], found["secondsLeft"]) == ("finished", 40, 40, None)
     assert found["psnr"] == smooth.state.psnr
     assert dict(found["curves"][0]["points"]) == {line["step"]: line["loss"] for line in smooth.log}
@@ -36,8 +36,8 @@ def test_the_time_left_follows_the_steps(tmp_path: Path, smooth: Run, monkeypatc
     folder.mkdir()
     shutil.copy(smooth.folder / "configuration.json", folder)
     now = [100.0]
-    monkeypatch.setattr("unweave.explore.progress.time.monotonic", lambda: now[0])
-    watch = Watch()
+    monkeypatch.setattr("unweave.explore.training_progress.time.monotonic", lambda: now[0])
+    reader = ProgressReader()
 
     def log(step: int) -> None:
         (folder / "log.jsonl").write_text(json.dumps({"step": step, "loss": 1.0}) + "\n")
@@ -45,11 +45,11 @@ def test_the_time_left_follows_the_steps(tmp_path: Path, smooth: Run, monkeypatc
     with beating(folder):
         write_state(folder, State("running", 0, "test"))
         log(4)
-        found = watch.progress(folder)
+        found = reader.read(folder)
         assert (found["state"], found["step"], found["secondsLeft"]) == ("running", 4, None)
         write_state(folder, State("running", 4, "test", seconds=8.0))  # two seconds per step
-        assert watch.progress(folder)["secondsLeft"] == pytest.approx(36 * 2.0)
+        assert reader.read(folder)["secondsLeft"] == pytest.approx(36 * 2.0)
         now[0] += 8
         log(20)  # sixteen steps in eight seconds
-        assert watch.progress(folder)["secondsLeft"] == pytest.approx(20 * 0.5)
-    assert watch.progress(folder)["state"] == "stopped"
+        assert reader.read(folder)["secondsLeft"] == pytest.approx(20 * 0.5)
+    assert reader.read(folder)["state"] == "stopped"

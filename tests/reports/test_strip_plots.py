@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tests.reports.reading import Page
-from unweave.reports.strips import BARS, EDGE, HEIGHT, WIDTH, draw_strip
+from unweave.reports.html.strip_plots import BARS, EDGE, HEIGHT, WIDTH, draw_strip
 
 
 def centres(strip: str, kind: str) -> list[float]:

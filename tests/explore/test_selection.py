@@ -7,64 +7,64 @@ import pytest
 from tests.study.tiny import SPEC
 from unweave import Run
 from unweave.errors import InputError
-from unweave.explore import find_shelf
+from unweave.explore import find_selection
 
 
 def test_an_argument_is_a_run_a_study_or_a_store(store: Path, smooth: Run, tmp_path: Path) -> None:
     both = {folder.name for folder in store.iterdir()}
-    shelf = find_shelf(str(store))
-    assert (shelf.kind, shelf.title, shelf.run) == ("store", "store", None)
-    assert set(shelf.folders()) == both
+    selection = find_selection(str(store))
+    assert (selection.kind, selection.title, selection.run) == ("store", "store", None)
+    assert set(selection.folders()) == both
     for target in (smooth.name, smooth.name[:8], "smooth"):
-        shelf = find_shelf(target, store=store)
-        assert (shelf.kind, shelf.run, shelf.store) == ("run", smooth.name, store)
-    shelf = find_shelf(str(smooth.folder))
-    assert (shelf.kind, shelf.run) == ("run", smooth.name)
-    assert set(shelf.folders()) == both  # so that it can be compared
+        selection = find_selection(target, store=store)
+        assert (selection.kind, selection.run, selection.store) == ("run", smooth.name, store)
+    selection = find_selection(str(smooth.folder))
+    assert (selection.kind, selection.run) == ("run", smooth.name)
+    assert set(selection.folders()) == both  # so that it can be compared
     path = tmp_path / "tiny.toml"
     path.write_text(SPEC)
-    shelf = find_shelf(str(path), store=tmp_path / "runs", trusted=True)
-    assert (shelf.kind, shelf.title, len(shelf.folders())) == ("study", "tiny", 6)
-    assert shelf.settings is not None
-    assert {settings["recipe"] for settings in shelf.settings.values()} == {"beta_vae", "ae"}
+    selection = find_selection(str(path), store=tmp_path / "runs", trusted=True)
+    assert (selection.kind, selection.title, len(selection.folders())) == ("study", "tiny", 6)
+    assert selection.settings is not None
+    assert {settings["recipe"] for settings in selection.settings.values()} == {"beta_vae", "ae"}
 
 
 def test_a_study_with_code_of_its_own_needs_trust(tmp_path: Path) -> None:
     path = tmp_path / "tiny.toml"
     path.write_text(SPEC)
     with pytest.raises(InputError, match=r"tests\.study\.tiny:.* not run here\. .* add --trust"):
-        find_shelf(str(path), store=tmp_path)
+        find_selection(str(path), store=tmp_path)
 
 
 @pytest.mark.parametrize("target", ["nothing", "./nothing", "nothing.toml", ""])
 def test_what_is_not_there_is_refused(target: str, store: Path) -> None:
     with pytest.raises((InputError, OSError), match=r"there is no run|cannot read the study"):
-        find_shelf(target, store=store)
+        find_selection(target, store=store)
 
 
 def test_a_missing_store_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("UNWEAVE_STORE", raising=False)
     with pytest.raises(InputError, match="train a run first"):
-        find_shelf(None)
+        find_selection(None)
     with pytest.raises(InputError, match="there is no store"):
-        find_shelf(None, store=tmp_path / "nowhere")
+        find_selection(None, store=tmp_path / "nowhere")
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "../store", "/etc", "smooth", "a" * 1000, "\0", "%2e%2e"])
 def test_only_exact_names_are_found(store: Path, smooth: Run, name: str) -> None:
-    shelf = find_shelf(None, store=store)
-    assert shelf.folder(smooth.name) == smooth.folder
+    selection = find_selection(None, store=store)
+    assert selection.folder(smooth.name) == smooth.folder
     with pytest.raises(LookupError, match="unknown run"):
-        shelf.folder(name)
+        selection.folder(name)
     with pytest.raises(LookupError):
-        shelf.folder(smooth.name[:8])
+        selection.folder(smooth.name[:8])
 
 
 def test_a_run_that_is_trained_later_is_found(tmp_path: Path) -> None:
-    shelf = find_shelf(str(tmp_path))
+    selection = find_selection(str(tmp_path))
     with pytest.raises(LookupError):
-        shelf.folder("later")
+        selection.folder("later")
     (tmp_path / "later").mkdir()
     (tmp_path / "later" / "configuration.json").write_text("{}")
-    assert shelf.folder("later") == tmp_path / "later"
+    assert selection.folder("later") == tmp_path / "later"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from unweave.errors import InputError, MissingExtra
-from unweave.explore import find_shelf, serve
-from unweave.explore.serving import PORT, listen
+from unweave.explore import find_selection, serve
+from unweave.explore.server import PORT, listen
 
 
 def test_a_port_that_is_taken_is_refused_and_the_next_one_is_found() -> None:
@@ -43,4 +43,4 @@ def test_a_missing_extra_is_named(store: Path, module: str, monkeypatch: pytest.
 
     monkeypatch.setattr("unweave.errors.importlib.import_module", absent)
     with pytest.raises(MissingExtra, match=r"pip install 'unweave\[explore\]'"):
-        serve(find_shelf(None, store=store), browser=False)
+        serve(find_selection(None, store=store), browser=False)

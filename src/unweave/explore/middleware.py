@@ -1,4 +1,4 @@
-"""What stands before every request: only this machine's own pages are answered, and answers may load nothing else.
+"""Middleware: rejects foreign Host and Origin headers and sets a Content-Security-Policy.
 
 A page of another site could otherwise reach this server through the reader's browser, by requests (a foreign Origin) or
 by a domain name that points to this machine (a foreign Host).
@@ -25,8 +25,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 
 
-class Guard:
-    """Refuse foreign hosts and origins, and add the headers that restrict the page."""
+class SecurityMiddleware:
+    """Reject requests with a foreign Host or Origin, and add the security headers to every response."""
 
     def __init__(self, application: Application, *, host: str, policy: str) -> None:
         self._application, self._host, self._policy = application, host, policy

@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 import pytest
 
-from unweave.explore.gate import BusyError, Gate
+from unweave.explore.request_queue import BusyError, RequestQueue
 
 
 def test_one_caller_passes_at_a_time_and_a_full_queue_turns_others_away(
     until: Callable[[Callable[[], object]], None],
 ) -> None:
-    gate, inside, most, release = Gate(3), [0], [0], threading.Event()
+    gate, inside, most, release = RequestQueue(3), [0], [0], threading.Event()
 
     def work() -> None:
         with gate():

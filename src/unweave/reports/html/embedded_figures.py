@@ -6,8 +6,8 @@ import base64
 import io
 from typing import TYPE_CHECKING, Any, Literal
 
-from unweave.reports.layout import settle
-from unweave.reports.markup import Html, tag
+from unweave.reports.html.layout import settle
+from unweave.reports.html.markup import Html, tag
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

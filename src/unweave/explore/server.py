@@ -1,4 +1,4 @@
-"""Start the server of the page, and open the page in a browser."""
+"""The web server of the page: find a free port, serve, and open the browser."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import webbrowser
 from collections.abc import Callable
 
 from unweave.errors import InputError, extra
-from unweave.explore.shelf import Shelf
+from unweave.explore.selection import Selection
 
 PORT = 8420
 TRIED = 20  # ports after the first one, if that is taken
 
 
 def serve(
-    shelf: Shelf,
+    selection: Selection,
     *,
     host: str = "127.0.0.1",
     port: int | None = None,
     browser: bool = True,
     announce: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve the page of a shelf until the process is interrupted.
+    """Serve the page of a selection until the process is interrupted.
 
     Without a ``port``, the first free one from 8420 is taken; 0 takes any free one. ``announce`` is called with the
     address of the page.
@@ -38,7 +38,7 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{listening.getsockname()[1]}/"
     config = uvicorn.Config(
-        make_app(shelf, host=host), log_level="warning", access_log=False, timeout_graceful_shutdown=2
+        make_app(selection, host=host), log_level="warning", access_log=False, timeout_graceful_shutdown=2
     )
     server = uvicorn.Server(config)
     if announce:

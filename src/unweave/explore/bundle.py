@@ -1,4 +1,4 @@
-"""One HTML file with everything that a page needs: modules, style, and packed bytes. It needs no network."""
+"""A self-contained HTML file: modules, style sheet and compressed data in one page that makes no network requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gate before the model: one computation at a time, and a short queue."""
+"""A queue of limited length in front of the model, which computes one request at a time."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ class BusyError(RuntimeError):
     """Too many requests are waiting; the message says to try again."""
 
 
-class Gate:
-    """Let one caller pass at a time. Callers beyond the queue are turned away, so that work cannot pile up."""
+class RequestQueue:
+    """Let one thread compute at a time; a caller is rejected if ``length`` others wait already."""
 
-    def __init__(self, queue: int) -> None:
-        self._queue, self._waiting = queue, 0
+    def __init__(self, length: int) -> None:
+        self._length, self._waiting = length, 0
         self._count, self._turn = threading.Lock(), threading.Lock()
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         """Wait for the turn of this thread."""
         with self._count:
-            if self._waiting >= self._queue:
+            if self._waiting >= self._length:
                 raise BusyError("too many requests at once: try again in a moment.")
             self._waiting += 1
         try:

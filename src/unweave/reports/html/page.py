@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from unweave.errors import Unavailable
-from unweave.reports.markup import Html, joined, tag
+from unweave.reports.html.markup import Html, joined, tag
 from unweave.store.atomic import write_text
 
 STYLE = Path(__file__).with_name("page.css")

@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 
 from unweave.errors import InputError
-from unweave.explore.pictures import from_file, from_rgba, to_rgba
+from unweave.explore.rgba import from_file, from_rgba, to_rgba
 
 COLOURS = torch.tensor([[255, 0], [0, 51], [0, 102]], dtype=torch.uint8).reshape(1, 3, 1, 2)  # red, and a blue
 

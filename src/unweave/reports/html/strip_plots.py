@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from unweave.figures.drawing.panels import COLOURS
-from unweave.reports.markup import Html, joined, tag
+from unweave.reports.html.markup import Html, joined, tag
 from unweave.reports.numbers import shown
 
 WIDTH, HEIGHT, EDGE = 250, 34, 7  # of a strip, in pixels

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unweave.data.files.arrays import Bytes, kept
+from unweave.data.files.arrays import Bytes, cached_array
 from unweave.data.files.downloads import RemoteFile, verify
 from unweave.data.files.folder import data_folder
 from unweave.data.files.resize import resize
@@ -48,7 +48,7 @@ class Published(FactorData):
     @cached_property
     def _images(self) -> Bytes:
         path = data_folder(self.name) / f"{self.array_name}-v{self.version}-{self.shape[-1]}.npy"
-        return kept(path, (self.grid.size, *self.shape), self._convert_files)
+        return cached_array(path, (self.grid.size, *self.shape), self._convert_files)
 
     @property
     def grid(self) -> FactorSpace:

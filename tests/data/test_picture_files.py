@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from unweave.data.files.pictures import picture_files, read_picture
+from unweave.data.files.picture_files import picture_files, read_picture
 from unweave.errors import InputError
 
 

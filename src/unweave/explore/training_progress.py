@@ -1,4 +1,4 @@
-"""How far a run is: its state, the curves of its terms, and the time that is left."""
+"""The progress of a run in training: its state, the curves of its terms, and the remaining time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from unweave.explore.opened import weights_version
+from unweave.explore.open_runs import weights_version
 from unweave.latents.latent import evenly
 from unweave.store.folder import LOG, read_fields, read_state, status_of
 from unweave.training.log import read_log
@@ -15,13 +15,13 @@ from unweave.training.log import read_log
 POINTS = 400  # of one curve
 
 
-class Watch:
+class ProgressReader:
     """Remembers when which step of a run was seen, because a log has no times."""
 
     def __init__(self) -> None:
         self._seen: dict[str, tuple[float, int]] = {}  # the first time and step that were seen of a run in training
 
-    def progress(self, folder: Path) -> dict[str, Any]:
+    def read(self, folder: Path) -> dict[str, Any]:
         """Return the progress of a run; see ``static/source.js`` for its fields."""
         state, fields = read_state(folder), read_fields(folder)
         status = status_of(folder, state)

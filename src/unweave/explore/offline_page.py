@@ -1,4 +1,4 @@
-"""The page of one run as one file, which computes the model in the browser and needs neither Python nor a network."""
+"""Export the page of one run as a single file that computes the model in the browser, without Python or a network."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.explore.bundling import make_page, pack, runtime
-from unweave.explore.describing import describe, summary_of
+from unweave.explore.bundle import make_page, pack, runtime
+from unweave.explore.description import describe, summary_of
 from unweave.explore.offline_examples import Examples, choose_examples
 from unweave.interop.onnx import make_decoder_graph, make_encoder_graph
 from unweave.latents import Summary

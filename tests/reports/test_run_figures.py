@@ -9,7 +9,7 @@ from tests.reports.reading import Page
 from unweave import Run
 from unweave.figures.catalogue import FIGURES
 from unweave.reports.facts import read_facts
-from unweave.reports.gallery import OTHER, TOPICS, Budget, show_figures
+from unweave.reports.run_figures import OTHER, TOPICS, Budget, show_figures
 
 
 def test_every_figure_of_runs_belongs_to_a_topic() -> None:

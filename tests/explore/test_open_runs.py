@@ -12,16 +12,16 @@ import torch
 import unweave
 from unweave import Run
 from unweave.errors import InputError, Unavailable
-from unweave.explore import find_shelf
-from unweave.explore.opened import KEPT, MOST_CODES, Library, Opened, weights_version
+from unweave.explore import find_selection
+from unweave.explore.open_runs import KEPT, MOST_CODES, OpenRun, OpenRuns, weights_version
 
 
 @pytest.fixture(scope="module")
-def opened(smooth: Run) -> Opened:
-    return Library(find_shelf(None, store=smooth.folder.parent)).open(smooth.name)
+def opened(smooth: Run) -> OpenRun:
+    return OpenRuns(find_selection(None, store=smooth.folder.parent)).open(smooth.name)
 
 
-def test_codes_are_read_from_bytes(opened: Opened) -> None:
+def test_codes_are_read_from_bytes(opened: OpenRun) -> None:
     assert opened.codes(struct.pack("<8f", *range(8))).tolist() == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
@@ -35,12 +35,12 @@ def test_codes_are_read_from_bytes(opened: Opened) -> None:
         (b"\0" * 16 * (MOST_CODES + 1), f"at most {MOST_CODES} codes"),
     ],
 )
-def test_bytes_that_are_not_codes_are_refused(opened: Opened, body: bytes, problem: str) -> None:
+def test_bytes_that_are_not_codes_are_refused(opened: OpenRun, body: bytes, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         opened.codes(body)
 
 
-def test_jacobian_columns_are_the_strongest_channel_of_finite_differences(opened: Opened) -> None:
+def test_jacobian_columns_are_the_strongest_channel_of_finite_differences(opened: OpenRun) -> None:
     code, step = torch.tensor([0.3, -0.2, 0.5, 0.1]), 1e-6
     exact = deepcopy(opened.run.model).double()  # a step of float64 is too small to cross a kink of a ReLU
     columns = opened.columns(code)  # (D, H, W)
@@ -53,10 +53,10 @@ def test_jacobian_columns_are_the_strongest_channel_of_finite_differences(opened
         assert difference.abs().max() > 0.01
 
 
-def test_samples_are_of_the_prior_or_of_the_levels(opened: Opened, stepped: Run) -> None:
+def test_samples_are_of_the_prior_or_of_the_levels(opened: OpenRun, stepped: Run) -> None:
     drawn = opened.sample(torch.Generator().manual_seed(3))
     assert torch.equal(drawn, torch.randn(1, 4, generator=torch.Generator().manual_seed(3)))
-    quantised = Library(find_shelf(None, store=stepped.folder.parent)).open(stepped.name)
+    quantised = OpenRuns(find_selection(None, store=stepped.folder.parent)).open(stepped.name)
     codes, values = quantised.sample(torch.Generator().manual_seed(0)), stepped.model.values
     assert values is not None
     assert all(code in row for code, row in zip(codes[0].tolist(), values.tolist(), strict=True))
@@ -65,27 +65,27 @@ def test_samples_are_of_the_prior_or_of_the_levels(opened: Opened, stepped: Run)
 def test_a_run_is_opened_once_and_again_when_its_weights_change(tmp_path: Path, smooth: Run) -> None:
     folder = tmp_path / smooth.folder.name
     shutil.copytree(smooth.folder, folder)
-    library = Library(find_shelf(None, store=tmp_path))
-    assert library.ready(folder.name) is None
-    first = library.open(folder.name)
-    assert library.open(folder.name) is library.ready(folder.name) is first
+    runs = OpenRuns(find_selection(None, store=tmp_path))
+    assert runs.ready(folder.name) is None
+    first = runs.open(folder.name)
+    assert runs.open(folder.name) is runs.ready(folder.name) is first
     before = weights_version(folder)
     os.utime(folder / "model.safetensors", ns=(0, before + 1))
     assert weights_version(folder) == before + 1
-    assert library.ready(folder.name) is None
-    assert library.open(folder.name) is not first
-    assert len(library._open) == 1 <= KEPT
+    assert runs.ready(folder.name) is None
+    assert runs.open(folder.name) is not first
+    assert len(runs._open) == 1 <= KEPT
     for name in ("model.safetensors", "checkpoint.safetensors"):
         (folder / name).unlink(missing_ok=True)
     assert weights_version(folder) == 0
     with pytest.raises(Unavailable, match="no weights yet"):
-        library.open(folder.name)
+        runs.open(folder.name)
 
 
 def test_scores_that_are_measured_later_are_shown(tmp_path: Path, smooth: Run) -> None:
     folder = tmp_path / smooth.folder.name
     shutil.copytree(smooth.folder, folder)
-    opened = Library(find_shelf(None, store=tmp_path)).open(folder.name)
+    opened = OpenRuns(find_selection(None, store=tmp_path)).open(folder.name)
     assert "mig" not in dict(opened.description()["facts"])
     found = unweave.score(opened.run, opened.needed_data(), metrics=["mig"], samples=60)
     assert dict(opened.description()["facts"])["mig"] == f"{found.table['mig']:.2f}"
@@ -96,7 +96,7 @@ def test_without_its_data_a_run_still_decodes(tmp_path: Path, smooth: Run) -> No
     shutil.copytree(smooth.folder, folder)
     text = (folder / "configuration.json").read_text()
     (folder / "configuration.json").write_text(text.replace("bars.npz", "gone.npz"))
-    found = Library(find_shelf(None, store=tmp_path)).open(folder.name)
+    found = OpenRuns(find_selection(None, store=tmp_path)).open(folder.name)
     assert found.description()["can"]["data"] is False
     assert "no longer at" in found.description()["note"]
     with pytest.raises(Unavailable, match=r"gone\.npz"):

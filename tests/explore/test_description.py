@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from unweave import Run
-from unweave.explore.describing import describe, facts, normalised_information, summary_of
+from unweave.explore.description import describe, facts, normalised_information, summary_of
 from unweave.metrics import mig
 
 GRID = torch.cartesian_prod(torch.arange(4), torch.arange(3), torch.arange(1)).repeat(50, 1)  # the last is constant

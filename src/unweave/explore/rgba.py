@@ -1,4 +1,4 @@
-"""Pictures as the page sends and receives them: RGBA bytes, and uploaded files that may be anything."""
+"""Pictures sent to and from the page: RGBA bytes, and uploaded files, which are not trusted."""
 
 from __future__ import annotations
 

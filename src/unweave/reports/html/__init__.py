@@ -1,0 +1,1 @@
+"""HTML of reports: markup, pages, tables, and figures inside a page."""
