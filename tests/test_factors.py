@@ -274,3 +274,26 @@ def test_impossible_requests_are_a_sentence(call: object, message: str) -> None:
     assert callable(call)
     with pytest.raises(InputError, match=message):
         call(FactorSpace.of(x=10, shape=Categorical(3)))
+
+
+def test_original_pairs_are_those_of_disentanglement_lib(generator: torch.Generator) -> None:
+    """The share of pairs with 0 … 3 differing factors, for 4 factors of 5 values.
+
+    With k uniform on 1, 2, 3 and then 1 or k: 1 factor is redrawn in 1/2 + 1/6 of pairs, 2 and 3 in 1/6 each; every
+    redrawn value differs with probability 4/5.
+    """
+    pairs = FactorSpace.of(a=5, b=5, c=5, d=5).pairs(200_000, "original", generator)
+    shares = torch.bincount(pairs.changed.sum(1), minlength=5) / 200_000
+    redrawn = {1: 4 / 6, 2: 1 / 6, 3: 1 / 6}
+    expected = [
+        sum(share * math.comb(k, m) * 0.8**m * 0.2 ** (k - m) for k, share in redrawn.items() if m <= k)
+        for m in range(5)
+    ]
+    torch.testing.assert_close(shares, torch.tensor(expected), atol=0.004, rtol=0)
+    assert torch.equal(pairs.changed, pairs.first != pairs.second)
+    assert pairs.changed.float().mean(0).std() < 0.004  # no factor is preferred
+
+
+def test_original_pairs_need_two_factors(generator: torch.Generator) -> None:
+    with pytest.raises(InputError, match="two factors or more"):
+        FactorSpace.of(a=5).pairs(3, "original", generator)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from torch import Tensor
 from unweave.errors import InputError, unknown, whole
 
 MOST_SHOWN = 16  # factors shown in the string of a space
+Changed = int | tuple[int, int] | Literal["original"]  # how many factors differ within a pair
 Whole = Tensor | NDArray[np.integer] | Sequence[int] | Sequence[Sequence[int]]
 
 
@@ -225,13 +226,17 @@ class FactorSpace:
         width = torch.minimum(high - low + 1, sizes)  # at most once around a circle
         return (low + _below(width.expand(*center.shape[:-2], n, len(self)), generator)) % sizes
 
-    def pairs(self, n: int, changed: int | tuple[int, int] | None, generator: torch.Generator) -> Pairs:
+    def pairs(self, n: int, changed: Changed | None, generator: torch.Generator) -> Pairs:
         """Draw n pairs of points that differ in exactly ``changed`` factors.
 
         ``changed`` is a number, a range ``(low, high)`` drawn from uniformly, both ends included, or None for 1 … K.
-        The factors that change are chosen uniformly; a new value is uniform over the other values.
+        The factors that change are chosen uniformly; a new value is uniform over the other values. ``"original"`` is
+        the code of Locatello et al. 2020 and Michlo et al. 2023: k is uniform on 1 … K − 1, then 1 or k factors with
+        equal chance get a new value, which is uniform over all values and so may be the old one.
         """
         n, generator = whole("the number of pairs", n), check_generator(generator)
+        if isinstance(changed, str):
+            return self._original_pairs(n, changed, generator)
         sizes = self._sizes(generator.device)
         changeable = sizes > 1  # (K,)
         most = int(changeable.sum())
@@ -248,6 +253,18 @@ class FactorSpace:
         mask = rank < count
         step = 1 + _below((sizes - 1).clamp(min=1).expand(n, len(self)), generator)
         return Pairs(first, torch.where(mask, (first + step) % sizes, first), mask)
+
+    def _original_pairs(self, n: int, changed: str, generator: torch.Generator) -> Pairs:
+        if changed != "original" or len(self) < 2:
+            raise InputError(
+                f"changed must be a number, a range (low, high) or 'original' (two factors or more), got {changed!r}."
+            )
+        first, redrawn = self._draw(n, generator, {}, None), self._draw(n, generator, {}, None)
+        count = torch.randint(1, len(self), (n, 1), generator=generator, device=generator.device)
+        single = torch.randint(2, (n, 1), generator=generator, device=generator.device).bool()
+        order = torch.rand(n, len(self), generator=generator, device=generator.device, dtype=torch.float64)
+        second = torch.where(order.argsort(-1).argsort(-1) < count.masked_fill(single, 1), redrawn, first)
+        return Pairs(first, second, first != second)
 
     def held(self, batches: int, n: int, generator: torch.Generator, *, axis: str | int | Tensor | None = None) -> Held:
         """Draw batches of n points that have the same value of one factor.

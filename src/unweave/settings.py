@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
 from unweave.errors import InputError, unknown
 
@@ -36,6 +36,14 @@ class Settings(BaseModel):
             super().__init__(**given)
         except ValidationError as error:
             raise _sentence(type(self), error) from None
+
+
+def written_unless(default: Any) -> Any:
+    """Return the annotation of a setting that came after runs had been named: its default is not written.
+
+    So runs that do not use the setting keep their names and configurations.
+    """
+    return Field(exclude_if=lambda value: bool(value == default))
 
 
 @cache

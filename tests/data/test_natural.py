@@ -112,3 +112,21 @@ def test_what_cannot_be_cropped_is_a_sentence(empty_data_root: Path, pictures: P
         unweave.load("natural", folder=pictures, crops=0)
     with pytest.raises(InputError, match="natural has no factors, only images"):
         unweave.load("natural", folder=pictures).images(torch.tensor([[0]]))
+
+
+def test_clip_sets_the_contrast(tmp_path: Path, generator: torch.Generator) -> None:
+    """Of normal pixels, 0.27 % lie beyond 3 standard deviations, and one deviation is 255 / 6 levels."""
+    noise = torch.randn(400, 400, generator=generator).mul(20).add(128).clamp(0, 255).byte().numpy()
+    Image.fromarray(noise).save(tmp_path / "a.png")
+    data = unweave.load("natural", folder=tmp_path, whiten=True, clip=3, crops=3000)
+    pixels = data.rows(torch.arange(3000)).double()
+    assert ((pixels == 0) | (pixels == 255)).double().mean() == pytest.approx(0.0027, abs=0.001)
+    assert pixels.std() == pytest.approx(255 / 6, rel=0.02)
+    assert data.identity.options["clip"] == 3
+    assert "clip" not in unweave.load("natural", folder=tmp_path, whiten=True, crops=3000).identity.options
+
+
+@pytest.mark.parametrize("options", [{"clip": 0, "whiten": True}, {"clip": 3}])
+def test_impossible_clips(pictures: Path, options: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="clip"):
+        unweave.load("natural", folder=pictures, **options)

@@ -85,3 +85,14 @@ def test_channels_are_apart_with_one_contrast_and_white_at_zero() -> None:
 def test_energy_of_nothing_is_refused(gaussian: Run, data: FactorData, generator: torch.Generator) -> None:
     with pytest.raises(InputError, match="energy must be above 0"):
         make_jacobians([gaussian], [data], generator, energy=0.0)
+
+
+def test_columns_at_images_of_ones_choice(gaussian: Run, data: FactorData, generator: torch.Generator) -> None:
+    point = [size - 1 for size in data.space.sizes]
+    (block,) = make_jacobians([gaussian], [data], generator, factors=point).blocks
+    assert torch.equal(block.image, data.images([point], generator)[0])
+    assert len(make_jacobians([gaussian], [data], generator, factors=[point, [0] * len(point)]).blocks) == 2
+    with pytest.raises(InputError, match="points has no effect"):
+        make_jacobians([gaussian], [data], generator, factors=point, points=2)
+    with pytest.raises(InputError, match="columns"):
+        make_jacobians([gaussian], [data], generator, factors=[0])

@@ -42,3 +42,12 @@ def test_other_sizes() -> None:
     assert decoder(torch.randn(2, 2)).shape == (2, 3, 12, 8)
     with pytest.raises(InputError, match=r"net 'conv16' needs .* multiples of 4, got 10 × 16: .* 8 × 16 or 12 × 16"):
         conv16((1, 10, 16), 4, 2)
+
+
+def test_padding_of_the_published_code() -> None:
+    """Rhodes and Lee do not pad: 16, 7, 3."""
+    encoder = conv16((1, 16, 16), 20, 10, padding=0).encoder
+    assert encoder[0](torch.rand(2, 1, 16, 16)).shape[-1] == 7  # type: ignore[index]
+    assert encoder[5].in_features == 128 * 3 * 3  # type: ignore[index]
+    with pytest.raises(InputError, match="at least 8 × 8"):
+        conv16((1, 4, 4), 4, 2, padding=0)

@@ -86,3 +86,22 @@ def test_other_sizes() -> None:
         InputError, match="net 'conv64' needs images whose height and width are multiples of 16, got 28 × 28"
     ):
         conv64((1, 28, 28), 8, 4)
+
+
+@pytest.mark.parametrize(("padding", "sizes"), [(0, [31, 14, 6, 2]), (1, [32, 16, 8, 4]), (2, [33, 17, 9, 5])])
+def test_padding_of_the_published_codes(padding: int, sizes: list[int]) -> None:
+    """Rhodes and Lee do not pad, Michlo et al. pad by 2: 256 and 1,600 features before the linear layer."""
+    encoder, decoder = conv64((1, 64, 64), 20, 10, padding=padding)  # type: ignore[arg-type]
+    seen: list[int] = []
+    for layer in encoder.children():
+        layer.register_forward_hook(lambda _, __, out: seen.append(out.shape[-1]))
+    encoder(torch.rand(2, 1, 64, 64))
+    assert seen[0:8:2] == sizes
+    assert encoder[9].in_features == 64 * sizes[-1] ** 2  # type: ignore[index]
+    assert parameters(decoder) == parameters(conv64((1, 64, 64), 20, 10).decoder)
+
+
+def test_small_images_need_padding() -> None:
+    conv64((1, 48, 48), 4, 2, padding=0)
+    with pytest.raises(InputError, match="at least 48 × 48"):
+        conv64((1, 32, 32), 4, 2, padding=0)

@@ -64,6 +64,20 @@ def test_tensorflow_is_glorot_uniform_by_the_fans_of_tensorflow(name: str) -> No
         assert layer.bias is None or (layer.bias == 0).all()
 
 
+@pytest.mark.parametrize("name", ["conv64", "mlp"])
+def test_xavier_normal_has_glorots_variance_and_zero_biases(name: str) -> None:
+    """Glorot and Bengio 2010: a variance of 2 / (fan in + fan out), beyond the bound of the uniform form."""
+    torch.manual_seed(0)
+    for layer in layers(build_net(name, SHAPE, 8, 4, start="xavier_normal")):
+        weight = layer.weight.detach()
+        receptive = math.prod(weight.shape[2:])
+        variance = 2 / (receptive * (weight.shape[0] + weight.shape[1]))
+        if weight.numel() > 2000:
+            assert weight.var().item() == pytest.approx(variance, rel=0.1)
+            assert weight.abs().max() > math.sqrt(3 * variance)
+        assert (layer.bias == 0).all()
+
+
 def test_tensorflows_bound_of_one_transposed_convolution() -> None:
     """Conv2DTranspose(32, 4) on 64 channels: √(6 / (16 · 32 + 16 · 64)) = 0.0625."""
     decoder = build_net("conv64", SHAPE, 8, 4, start="tensorflow").decoder

@@ -168,10 +168,14 @@ def test_every_known_setting_can_be_set_to_its_own_value() -> None:
     for name in ("jl1_vae", "tripod", "ada_gvae", "factor_vae"):
         made = compose(name, {}).model_dump(mode="json")
         for key, path in known_settings(made).items():
+            *parents, last = path
             value: Any = made
-            for step in path:
+            for step in parents:
                 value = value[step]
-            if path[-1] in ("start", "after", "over") or key in ("changed", "optimiser.clipped"):
+            if last not in value:
+                continue  # it came later, and its default is not written
+            value = value[last]
+            if last in ("start", "after", "over") or key in ("changed", "optimiser.clipped"):
                 continue  # some have no effect, and are refused
             assert compose(name, {key: value}) == compose(name, {}), key
 

@@ -32,6 +32,7 @@ def test_settings_have_the_names_that_can_be_set() -> None:
         ({"kl.schedule": "linear"}, [{"kl.schedule": "constant"}, {"kl.schedule": "linear"}]),
         ({"lr.schedule": "cosine"}, [{"lr.schedule": "constant"}, {"lr.schedule": "cosine"}]),
         ({"lr": 1e-3}, [{"lr": 1e-4}, {"lr": 1e-3}]),
+        ({"net.padding": 0}, [{}, {"net.padding": 0}]),
         ({"net": "mlp"}, [{"net": "conv16"}, {"net": "mlp"}]),
         ({"terms": {"jacobian_l1": 0.1}}, [{"jacobian_l1.weight": 0}, {"jacobian_l1.weight": 0.1}]),
         ({"seed": 3, "steps": 77}, [{}, {}]),

@@ -62,6 +62,7 @@ def make_jacobians(
     generator: torch.Generator,
     *,
     points: int = 1,
+    factors: list[int] | list[list[int]] | None = None,
     most: int = 10,
     channels: Literal["apart", "mean"] = "apart",
     bases: bool = False,
@@ -70,6 +71,10 @@ def make_jacobians(
     images: bool = True,
 ) -> Jacobians:
     """Compute the Jacobian of each run's decoder at the codes of ``points`` random images.
+
+    ``factors`` chooses the image by its factors instead, or several images by a list of factors for each. Rhodes & Lee
+    2021 show three-dots at [32, 16, 48, 32, 16, 48] (figures 2 and 6), and MPI3D-Multi with its arms at [13, 0, 22, 10,
+    16, 3, 6, 32] (figure 3).
 
     The ``most`` columns with the largest L2 norm are kept. Runs on the same data share the images. The columns of
     linear recipes are scaled to one standard deviation of their latent, because their own length is arbitrary. With
@@ -86,7 +91,7 @@ def make_jacobians(
         place = own.identity.model_dump_json()
         first = place not in chosen
         if first:
-            chosen[place] = own.sample(points, generator).images
+            chosen[place] = _images(own, points, factors, generator)
         columns = run.jacobian(run.encode(chosen[place]))  # (points, D, C, H, W)
         if run.configuration.linear:
             columns = columns * torch.tensor(run.summary.std)[:, None, None, None]
@@ -94,6 +99,17 @@ def make_jacobians(
         if bases and first:
             blocks += _bases(own, generator, run.model.latent.size, samples, most, energy)
     return Jacobians("Jacobian columns, by L2 norm", tuple(blocks), channels, energy, images)
+
+
+def _images(
+    data: FactorData, points: int, factors: list[int] | list[list[int]] | None, generator: torch.Generator
+) -> Tensor:
+    """Return random images (points, C, H, W), or those of the given factors."""
+    if factors is None:
+        return data.sample(points, generator).images
+    if points > 1:
+        raise InputError("factors chooses the images, so points has no effect: leave one of them out.")
+    return data.images([factors] if factors and isinstance(factors[0], int) else factors, generator)
 
 
 def area_of_energy(columns: Tensor, energy: float = 0.9) -> Tensor:

@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 from torch import nn
 
+from unweave.errors import InputError
 from unweave.nets.activation import Activation, Width, activation_layer, scaled
-from unweave.nets.pair import Flatten, LayeredDecoder, Net, Shape, Unflatten, cells
+from unweave.nets.pair import Flatten, LayeredDecoder, Net, Shape, Unflatten, cells, convolved
 from unweave.nets.start import balanced
+from unweave.settings import written_unless
+
+Padding = Annotated[Literal[0, 1], written_unless(1)]
 
 
-def conv16(shape: Shape, outputs: int, latents: int, *, activation: Activation = "relu", width: Width = 1.0) -> Net:
+def conv16(
+    shape: Shape,
+    outputs: int,
+    latents: int,
+    *,
+    activation: Activation = "relu",
+    width: Width = 1.0,
+    padding: Padding = 1,
+) -> Net:
     """Two convolutions of stride 2, mirrored with a third of stride 1 in the decoder. Sizes are multiples of 4.
 
-    The table does not give the padding. Here it is 1 everywhere, and the transposed convolutions of stride 2 add one
-    row and one column, so that the sizes are 16, 8, 4 and back.
+    ``padding`` is that of the encoder's convolutions, which the table does not give. With 1, sizes are 16, 8, 4; the
+    authors' code has 0, and sizes of 16, 7, 3. The transposed convolutions of stride 2 add one row and one column, so
+    that the sizes of the decoder are 4, 8, 16.
     """
     channels = shape[0]
     rows, columns = cells("conv16", shape)
+    encoded = [convolved(size, kernel=3, padding=padding, times=2) for size in shape[1:]]
+    if min(encoded) < 1:
+        raise InputError(
+            f"net 'conv16' with padding={padding} needs at least 8 × 8 pixels, got {shape[1]} × {shape[2]}: "
+            "resize the images, or use padding=1."
+        )
     narrow, middle, wide = (scaled(units, width) for units in (32, 64, 128))
     encoder = nn.Sequential(
-        nn.Conv2d(channels, middle, 3, stride=2, padding=1),
+        nn.Conv2d(channels, middle, 3, stride=2, padding=padding),
         activation_layer(activation, inplace=True),
-        nn.Conv2d(middle, wide, 3, stride=2, padding=1),
+        nn.Conv2d(middle, wide, 3, stride=2, padding=padding),
         activation_layer(activation, inplace=True),
         Flatten(),
-        nn.Linear(wide * rows * columns, wide),
+        nn.Linear(wide * encoded[0] * encoded[1], wide),
         activation_layer(activation),
         nn.Linear(wide, outputs),
     )

@@ -6,31 +6,56 @@ last has 2 × 2 kernels in two layers of the encoder. Its table and the other tw
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 from torch import Tensor, nn
 
+from unweave.errors import InputError
 from unweave.nets.activation import Activation, Width, activation_layer, scaled
-from unweave.nets.pair import Flatten, LayeredDecoder, Net, Shape, Unflatten, cells
+from unweave.nets.pair import Flatten, LayeredDecoder, Net, Shape, Unflatten, cells, convolved
 from unweave.nets.start import balanced
 from unweave.nets.upconv import Upconv, in_a_row
+from unweave.settings import written_unless
+
+Padding = Annotated[Literal[0, 1, 2], written_unless(1)]
 
 
-def conv64(shape: Shape, outputs: int, latents: int, *, activation: Activation = "relu", width: Width = 1.0) -> Net:
-    """Four convolutions of stride 2 and two linear layers, mirrored in the decoder. Sizes are multiples of 16."""
+def conv64(
+    shape: Shape,
+    outputs: int,
+    latents: int,
+    *,
+    activation: Activation = "relu",
+    width: Width = 1.0,
+    padding: Padding = 1,
+) -> Net:
+    """Four convolutions of stride 2 and two linear layers, mirrored in the decoder. Sizes are multiples of 16.
+
+    ``padding`` is that of the encoder's convolutions, which no table gives. With 1, sizes are 64, 32, 16, 8, 4, as
+    TensorFlow's "same" padding in disentanglement_lib. The code of Rhodes and Lee has 0 (64, 31, 14, 6, 2), that of
+    Michlo et al. 2 (64, 33, 17, 9, 5).
+    """
     channels = shape[0]
     rows, columns = cells("conv64", shape)
+    encoded = [convolved(size, kernel=4, padding=padding, times=4) for size in shape[1:]]
+    if min(encoded) < 1:
+        raise InputError(
+            f"net 'conv64' with padding={padding} needs at least 48 × 48 pixels, got {shape[1]} × {shape[2]}: "
+            "resize the images, or use padding=1."
+        )
     narrow, wide, units = (scaled(count, width) for count in (32, 64, 256))
     features = wide * rows * columns
     encoder = nn.Sequential(
-        nn.Conv2d(channels, narrow, 4, stride=2, padding=1),
+        nn.Conv2d(channels, narrow, 4, stride=2, padding=padding),
         activation_layer(activation, inplace=True),
-        nn.Conv2d(narrow, narrow, 4, stride=2, padding=1),
+        nn.Conv2d(narrow, narrow, 4, stride=2, padding=padding),
         activation_layer(activation, inplace=True),
-        nn.Conv2d(narrow, wide, 4, stride=2, padding=1),
+        nn.Conv2d(narrow, wide, 4, stride=2, padding=padding),
         activation_layer(activation, inplace=True),
-        nn.Conv2d(wide, wide, 4, stride=2, padding=1),
+        nn.Conv2d(wide, wide, 4, stride=2, padding=padding),
         activation_layer(activation, inplace=True),
         Flatten(),
-        nn.Linear(features, units),
+        nn.Linear(wide * encoded[0] * encoded[1], units),
         activation_layer(activation),
         nn.Linear(units, outputs),
     )

@@ -81,3 +81,14 @@ def cells(net: str, shape: Shape) -> tuple[int, int]:
         f"net {net!r} needs images whose height and width are multiples of {step}{least}, got {height} × {width}: "
         f"resize the images to {near}, or use the net 'mlp', which accepts any size."
     )
+
+
+def convolved(size: int, *, kernel: int, padding: int, times: int) -> int:
+    """Return the height or width after several convolutions of stride 2; below 1 if the image is too small.
+
+    >>> [convolved(64, kernel=4, padding=padding, times=4) for padding in (0, 1, 2)]
+    [2, 4, 5]
+    """
+    for _ in range(times):
+        size = (size + 2 * padding - kernel) // 2 + 1
+    return size

@@ -12,8 +12,9 @@ from torch import nn
 from unweave.errors import InputError, unknown
 from unweave.nets.pair import Net
 
-Start = Literal["balanced", "pytorch", "tensorflow", "jl1"]
+Start = Literal["balanced", "pytorch", "tensorflow", "xavier_normal", "jl1"]
 Layer = nn.Linear | nn.Conv2d | nn.ConvTranspose2d
+GLOROT = {"tensorflow": nn.init.xavier_uniform_, "xavier_normal": nn.init.xavier_normal_}
 LOG_VARIANCE = -3.0  # the bias of the log-variances in the code of Rhodes and Lee 2021
 
 
@@ -23,16 +24,17 @@ def start_weights(net: Net, start: Start, outputs: int, latents: int) -> None:
     ``balanced`` leaves the net as its function built it: the nets here with ReLUs use :func:`balanced`, "tripod" and
     "qlae" the initial weights of their authors, and your own net those that you chose. The others initialise every
     linear and convolutional layer again. ``pytorch`` is PyTorch's default. ``tensorflow`` is TensorFlow's, Glorot
-    uniform weights and biases of 0 (Locatello et al. 2019). ``jl1`` is PyTorch's, with the biases of the log-variances
-    at −3 (code of Rhodes and Lee 2021), so that codes have little noise at first.
+    uniform weights and biases of 0 (Locatello et al. 2019). ``xavier_normal`` has normal weights of Glorot's variance
+    and biases of 0 (code of Michlo et al. 2023). ``jl1`` is PyTorch's, with the biases of the log-variances at −3 (code
+    of Rhodes and Lee 2021), so that codes have little noise at first.
     """
     if start not in get_args(Start):
         raise unknown("start", str(start), get_args(Start))
     if start == "balanced":
         return
     for layer in _layers(net):
-        if start == "tensorflow":
-            _glorot(layer)
+        if start in GLOROT:
+            _glorot(layer, start)
         else:
             layer.reset_parameters()
     if start == "jl1":
@@ -62,9 +64,9 @@ def _layers(net: Net) -> Iterator[Layer]:
             yield module
 
 
-def _glorot(layer: Layer) -> None:
+def _glorot(layer: Layer, start: str) -> None:
     # TensorFlow takes the two fans of a transposed convolution the other way round; only their sum matters.
-    nn.init.xavier_uniform_(layer.weight)
+    GLOROT[start](layer.weight)
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
 

@@ -219,9 +219,10 @@ def _set_by_parameters(
 
 
 def _get(made: Any, path: Path) -> Any:
-    for step in path:
+    *parents, last = path
+    for step in parents:
         made = made[step]
-    return made
+    return made.get(last)  # settings that came later are absent at their default
 
 
 def _put(made: Any, path: Path, value: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from unweave.errors import InputError
+from unweave.factors import Changed
 from unweave.latents import LATENTS, Codebook, Latent
 from unweave.model import Likelihood
 from unweave.nets import NetSettings, Start
@@ -61,7 +62,7 @@ class Recipe(Settings):
     standardised: bool = False  # train on images with mean 0 and standard deviation 1 in each channel
     start: Start = "balanced"  # initial weights
     grouping: AdaptiveGrouping | None = None  # of pairs of images
-    changed: int | tuple[int, int] | None = None  # factors that differ within a pair; None: 1 to K - 1
+    changed: Changed | None = None  # factors that differ within a pair; None: 1 to K - 1
     linear: Literal["pca", "ica"] | None = None  # fitted in closed form instead of by steps
     optimiser: Optimiser = Optimiser()
     batch: int = Field(default=64, ge=2, le=1_000_000)

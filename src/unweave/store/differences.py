@@ -76,10 +76,28 @@ def differing(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         differences = {
             key: value
             for key, value in {**own, **{key: own.get(key, 0) for key in weights}}.items()
-            if any(theirs.get(key, 0 if key in weights else value) != value for _, theirs in peers)
+            if any(
+                theirs.get(key, 0 if key in weights else _absent(key, value, own, theirs)) != value
+                for _, theirs in peers
+            )
         }
         shown.append(differences | _unnamed(run, [other for other, _ in peers]))
     return shown
+
+
+def _absent(key: str, value: Any, own: Mapping[str, Any], theirs: Mapping[str, Any]) -> Any:
+    """Return what a run without a setting is compared by: None if it has the part, and so the setting's default.
+
+    A setting that came after the run, as ``net.padding``, is written only if it is not at its default.
+    """
+    part, _, name = key.rpartition(".")
+    if part == "data":
+        has_part = {other for other in theirs if other.startswith("data.")} <= own.keys()
+    elif part in NAMED_BY:
+        has_part = theirs.get(part) == own.get(part)
+    else:
+        has_part = part in ("", "optimiser") or (f"{part}.weight" in theirs and name not in UNUSED["constant"])
+    return None if has_part else value
 
 
 def _unnamed(run: Mapping[str, Any], peers: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from pydantic import Field, PrivateAttr
 
 from unweave.data import DataIdentity, FactorData, num_factors
 from unweave.errors import InputError, Unavailable, extra, unknown
+from unweave.factors import Changed
 from unweave.latents import LATENTS
 from unweave.recipes import Recipe, compose, known_settings, parameters_of
 from unweave.recipes.composing import PARTS, Source
@@ -275,7 +276,7 @@ def _check_batch_of_pairs(configuration: Configuration, factors: int | None) -> 
         raise InputError(f"{configuration.recipe} learns from pairs: batch must be even, got {configuration.batch}.")
     changed = configuration.changed
     most = max(changed) if isinstance(changed, tuple) else changed
-    if factors is not None and most is not None and most > factors:
+    if factors is not None and isinstance(most, int) and most > factors:
         raise InputError(f"changed={changed} must be between 0 and {factors}, the number of factors that can change.")
 
 
@@ -292,7 +293,7 @@ def _check_pairs(configuration: Configuration, data: FactorData) -> None:
         raise InputError("changed=0: there is nothing to learn from pairs that do not differ.")
 
 
-def changed_of(configuration: Configuration, data: FactorData) -> int | tuple[int, int]:
+def changed_of(configuration: Configuration, data: FactorData) -> Changed:
     """Return how many factors differ within a pair; by default 1 to all but one of those that vary.
 
     Locatello et al. 2020, sec. 5.
