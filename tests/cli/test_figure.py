@@ -13,7 +13,7 @@ import unweave
 from tests.cli.running import run
 from tests.training.small import trained
 from unweave.cli.figure import figure_rows
-from unweave.figures import FIGURES
+from unweave.questions import all_figures
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +32,13 @@ def words(*more: str, store: Path) -> list[str]:
 def test_all_figures_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(monkeypatch, "figure", "list") == 0
     shown = capsys.readouterr().out
-    assert all(name in shown for name in FIGURES)
+    assert all(name in shown for name in all_figures())
     assert run(monkeypatch, "figure", "list", "--json") == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
-    assert list(rows) == list(FIGURES)
+    assert list(rows) == list(all_figures())
     assert rows["traversals"]["moves"] is True
     assert rows["mutual_information"]["needs"] == ["a finished run", "data with known factors"]
-    assert len(figure_rows()) == len(FIGURES)
+    assert len(figure_rows()) == len(all_figures())
 
 
 @pytest.mark.parametrize("name", ["picture.png", "picture.svg", "picture.pdf", "moving.gif", "moving.mp4"])

@@ -6,10 +6,10 @@ import pytest
 
 from unweave.cli.listings import PATH, listing, make_listings
 from unweave.data import SETS
-from unweave.figures import FIGURES
 from unweave.latents import LATENTS
 from unweave.metrics import METRICS
 from unweave.nets import NETS
+from unweave.questions import all_figures
 from unweave.recipes import RECIPES
 from unweave.terms import TERMS
 
@@ -32,7 +32,7 @@ def test_the_stored_lists_are_those_of_the_code() -> None:
         ("nets", NETS),
         ("metrics", METRICS),
         ("data", SETS),
-        ("figures", FIGURES),
+        ("figures", all_figures()),
     ],
 )
 def test_everything_is_listed(kind: str, known: dict[str, object]) -> None:

@@ -3,19 +3,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 import torch
 from matplotlib.figure import Figure as Drawn
 from matplotlib.text import Text
 
 import unweave
-from tests.questions.tables import study_table
 from tests.training.small import pictures, trained
 from unweave import FactorData, Run
-from unweave.errors import InputError
-from unweave.figures import FIGURES, applicable_figures, figure_named
+from unweave.figures import FIGURES, applicable_figures
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT
-from unweave.questions import ANALYSES
 
 SMALL: dict[str, dict[str, Any]] = {
     "distances": {"traversals": 1},
@@ -23,8 +19,7 @@ SMALL: dict[str, dict[str, Any]] = {
 }
 
 
-def test_every_analysis_has_its_figure_and_every_figure_a_sentence() -> None:
-    assert set(ANALYSES) <= set(FIGURES)
+def test_every_figure_has_a_sentence() -> None:
     for name, figure in FIGURES.items():
         assert figure.name == name
         assert figure.about.endswith((".", ")."))
@@ -56,7 +51,7 @@ def check_print(drawn: Drawn, name: str) -> None:
 def test_figures_of_many_latents_are_readable_in_print(tmp_path: Path, data: FactorData) -> None:
     run = trained(tmp_path, steps=2, latents=12)
     for name in ("traversals", "mutual_information", "interventions", "jacobian", "latent_marginals"):
-        figure = figure_named(name)
+        figure = FIGURES[name]
         check_print(figure.draw(figure.of_runs([run], [data], torch.Generator().manual_seed(0))), name)
 
 
@@ -83,13 +78,3 @@ def test_figures_of_factors_do_not_apply_to_bare_images(linear: Run) -> None:
     names = {figure.name for figure in applicable_figures(linear, unweave.load(pictures()))}
     assert names >= {"reconstructions", "samples", "traversals", "jacobian", "latent_pairs"}
     assert not names & {"mutual_information", "dci_importance", "distances", "interventions", "training_curves"}
-
-
-def test_an_analysis_is_drawn_from_a_table() -> None:
-    figure = figure_named("score_ranges")
-    assert isinstance(figure.draw(figure.make(study_table(), metrics=["mig"])), Drawn)
-
-
-def test_an_unknown_figure_has_a_closest_match() -> None:
-    with pytest.raises(InputError, match="unknown figure 'traversal': did you mean 'traversals'"):
-        figure_named("traversal")

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from tests.questions.tables import noise_table
+from unweave.questions import QUESTIONS
 from unweave.reports.answers import answer, unanswered
-from unweave.reports.questions import QUESTIONS
 
 
 def test_what_applies_is_shown_and_the_rest_is_refused_with_a_sentence() -> None:

@@ -70,8 +70,8 @@ def figure(
     path = _checked_path(out or Path(f"{name}.png"), rows[name])
     _check_source(rows[name], runs, study, table, data)
 
-    from unweave.figures import figure_named
     from unweave.figures.figure import records_of
+    from unweave.questions import figure_named
 
     entry = figure_named(name)
     given = parse(settings)
@@ -91,8 +91,8 @@ def figure(
 
 def figure_rows() -> list[dict[str, Any]]:
     """Return one row per figure, from the catalogue; stored by :mod:`unweave.cli.listings`."""
-    from unweave.figures import FIGURES
     from unweave.figures.figure import NEEDS, SOURCES
+    from unweave.questions import all_figures
 
     return [
         {
@@ -108,7 +108,7 @@ def figure_rows() -> list[dict[str, Any]]:
                 for key, value in entry.settings.items()
             },
         }
-        for entry in FIGURES.values()
+        for entry in all_figures().values()
     ]
 
 

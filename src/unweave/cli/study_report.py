@@ -39,7 +39,7 @@ def report_study(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Write one self-contained HTML file with every analysis that applies to a study, its figure and its table.
+    """Write one self-contained HTML file with every question that a study answers, its figure and its table.
 
     With --table, the runs of another project are analysed: the columns data, recipe, strength and seed identify a run,
     and scores are recognised by their names in Unweave, such as mig or dci.disentanglement. Other columns of scores are
@@ -51,10 +51,10 @@ def report_study(
         raise InputError("--udr needs the runs of SPEC: a table has UDR only in a column udr of its own.")
     check_page(out)
     from unweave.progress import progress
-    from unweave.reports.questions import QUESTIONS
+    from unweave.questions import QUESTIONS
     from unweave.reports.studies import run_command, write_study_report, write_table_report
 
-    with progress("report", len(QUESTIONS), unit="analyses") as advance:
+    with progress("report", len(QUESTIONS), unit="questions") as advance:
         seen = 0
 
         def watch(title: str) -> None:

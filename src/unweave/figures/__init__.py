@@ -1,6 +1,6 @@
 """Figures: one function that makes the table, and one that draws it and returns a matplotlib figure."""
 
-from unweave.figures.catalogue import FIGURES, applicable_figures, figure_named
+from unweave.figures.catalogue import FIGURES, applicable_figures
 from unweave.figures.contact_sheet import Sheet, draw_contact_sheet, make_sheet
 from unweave.figures.drawing.distance_matrices import draw_distance_matrices
 from unweave.figures.drawing.style import save_figure
@@ -19,7 +19,6 @@ __all__ = [
     "draw_distance_matrices",
     "draw_reconstructions",
     "draw_traversals",
-    "figure_named",
     "make_reconstructions",
     "make_sheet",
     "make_traversals",

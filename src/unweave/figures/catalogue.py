@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from unweave.data import FactorData
-from unweave.errors import unknown
-from unweave.figures.answers import DRAWN
 from unweave.figures.cumulative_distances import draw_cumulative_distances, make_cumulative_distances
 from unweave.figures.curvature import draw_curvature, make_curvature
 from unweave.figures.data_distances import draw_data_distances, make_data_distances
@@ -27,10 +25,9 @@ from unweave.figures.score_strips import draw_score_strips, make_score_strips
 from unweave.figures.training_curves import draw_training_curves, make_training_curves
 from unweave.figures.traversals import draw_traversals, make_traversals
 from unweave.figures.two_latents import draw_two_latents, make_two_latents
-from unweave.questions import ANALYSES
 from unweave.training import Run
 
-_OWN = (
+_FIGURES = (
     Figure(
         "reconstructions",
         "Images beside their reconstructions by one or several runs.",
@@ -195,18 +192,7 @@ _OWN = (
         paper="Michlo et al. 2023, figures 6 and 11",
     ),
 )
-_OF_STUDIES = tuple(  # the questions of a study, each with its figure
-    Figure(name, (ANALYSES[name].__doc__ or "").partition("\n")[0], "table", ANALYSES[name], draw)
-    for name, draw in DRAWN.items()
-)
-FIGURES: dict[str, Figure] = {figure.name: figure for figure in (*_OWN, *_OF_STUDIES)}
-
-
-def figure_named(name: str) -> Figure:
-    """Return a figure by name; an unknown name is rejected with the closest match."""
-    if name not in FIGURES:
-        raise unknown("figure", name, FIGURES)
-    return FIGURES[name]
+FIGURES: dict[str, Figure] = {figure.name: figure for figure in _FIGURES}
 
 
 def applicable_figures(run: Run, data: FactorData) -> list[Figure]:

@@ -13,7 +13,7 @@ from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_m
 from unweave.figures.drawing.titles import methods_of
 from unweave.figures.run_tables import latest_scores, method_column
 from unweave.names import words
-from unweave.questions.runs import check_columns
+from unweave.study.columns import check_columns
 from unweave.training import Run
 
 if TYPE_CHECKING:

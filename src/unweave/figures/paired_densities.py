@@ -12,7 +12,7 @@ from unweave.errors import InputError
 from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid
 from unweave.figures.run_tables import check_scored
 from unweave.names import words
-from unweave.questions.runs import check_columns, read_runs
+from unweave.study.columns import check_columns, read_runs
 
 if TYPE_CHECKING:
     import pandas

@@ -9,6 +9,7 @@ from unweave.errors import InputError, extra
 from unweave.figures.drawing.titles import methods_of
 from unweave.metrics import Scores
 from unweave.store.scores import StoredScores
+from unweave.study.columns import choose_metrics
 from unweave.training import Run
 
 if TYPE_CHECKING:
@@ -47,12 +48,10 @@ def table_of_runs(runs: Sequence[Run]) -> pandas.DataFrame:
 
 def check_scored(figure: str, frame: pandas.DataFrame, metrics: Sequence[str]) -> list[str]:
     """Return the scores to draw: those given, or else all scores of disentanglement that the table has."""
-    from unweave.questions.runs import choose_scores, supervised_metrics
-
     if isinstance(metrics, str):
         metrics = [metrics]
     try:
-        return choose_scores(figure, frame, list(metrics) or None, supervised_metrics())
+        return choose_metrics(figure, frame, list(metrics) or None)
     except InputError as error:
         raise InputError(f"{error} Scores of runs are measured by: unweave score RUN…") from error
 

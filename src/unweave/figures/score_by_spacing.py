@@ -11,7 +11,7 @@ from unweave.errors import InputError
 from unweave.figures.drawing.panels import add_legend, add_titles, panel_grid, style_methods
 from unweave.figures.run_tables import check_scored, method_column
 from unweave.names import words
-from unweave.questions.runs import check_columns, read_runs
+from unweave.study.columns import check_columns, read_runs
 
 if TYPE_CHECKING:
     import pandas

@@ -12,7 +12,7 @@ import numpy as np
 from unweave.figures.drawing.panels import SMALL, TEXT, panel_grid, style_methods
 from unweave.figures.run_tables import check_scored, method_column
 from unweave.names import words
-from unweave.questions.runs import read_runs
+from unweave.study.columns import read_runs
 
 if TYPE_CHECKING:
     import pandas

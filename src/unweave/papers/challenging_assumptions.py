@@ -35,16 +35,16 @@ CLEARLY = 0.1  # above the probability of a random choice
 
 
 def answer(table: pandas.DataFrame) -> Answer:
-    """Apply the analyses of the study stage, and judge the paper's statements by their results."""
-    from unweave import questions as analyses
+    """Ask the questions of the paper, and judge its statements by the answers."""
+    from unweave import questions
 
     pandas = extra("pandas", "study")
     runs = of_paper(table)
-    correlation = analyses.total_correlation_by_strength(runs)
-    variance = analyses.variance_explained(runs)
-    agreement = analyses.metric_agreement(runs)
-    unsupervised = analyses.unsupervised_agreement(runs)
-    beating = analyses.beating_random(runs)
+    correlation = questions.total_correlation_by_strength(runs)
+    variance = questions.variance_explained(runs)
+    agreement = questions.metric_agreement(runs)
+    unsupervised = questions.unsupervised_agreement(runs)
+    beating = questions.beating_random(runs)
     published = pandas.DataFrame(
         [{"metric": metric, "data": data, "probability": value} for (metric, data), value in PUBLISHED.items()]
     )
@@ -80,11 +80,10 @@ def answer(table: pandas.DataFrame) -> Answer:
 
 
 def of_paper(table: pandas.DataFrame) -> pandas.DataFrame:
-    """Return the finished runs without other metrics than the paper's: informativeness follows the reconstructions."""
-    from unweave.questions.runs import supervised_metrics
+    """Return the finished runs, compared by the paper's six metrics: informativeness follows the reconstructions."""
+    from unweave.study.columns import with_disentanglement
 
-    runs = finished(table)
-    return runs.drop(columns=[name for name in supervised_metrics() if name in runs and name not in SIX])
+    return with_disentanglement(finished(table), SIX)
 
 
 def metric_trust(agreement: pandas.DataFrame, variance: pandas.DataFrame) -> pandas.DataFrame:

@@ -21,7 +21,7 @@ def of_table(
     """
 
     def draw(table: pandas.DataFrame) -> Any:
-        from unweave.figures import figure_named
+        from unweave.questions import figure_named
 
         figure = figure_named(name)
         return figure.draw(figure.make(runs(table), **settings))

@@ -1,27 +1,91 @@
-"""The answers of a study: plain functions from a table of runs to a table, one file per question."""
+"""The questions of a study: one file per question, with its table, its drawing and its sentence."""
 
-from unweave.questions.agreement import metric_agreement, metric_pairs
-from unweave.questions.applying import ANALYSES, applicable
-from unweave.questions.beating import beating_random
-from unweave.questions.best import best_without_labels
-from unweave.questions.differences import method_differences
-from unweave.questions.downstream import downstream_agreement
-from unweave.questions.efficiency import efficiency_points, statistical_efficiency
-from unweave.questions.factorisation import mean_against_sampled, total_correlation_by_strength
-from unweave.questions.picking import picked_by_udr
-from unweave.questions.ranges import score_ranges
-from unweave.questions.strengths import scores_by_strength
-from unweave.questions.transfer import transfer_between_data, transfer_of_scores
-from unweave.questions.unsupervised import unsupervised_agreement
-from unweave.questions.variance import variance_explained
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from unweave.errors import InputError, unknown
+from unweave.figures import FIGURES, Figure
+from unweave.questions.beating_random import BEATING_RANDOM, beating_random
+from unweave.questions.best_without_labels import BEST_WITHOUT_LABELS, best_without_labels
+from unweave.questions.downstream_agreement import DOWNSTREAM_AGREEMENT, downstream_agreement
+from unweave.questions.efficiency_points import EFFICIENCY_POINTS, efficiency_points
+from unweave.questions.mean_against_sampled import MEAN_AGAINST_SAMPLED, mean_against_sampled
+from unweave.questions.method_differences import METHOD_DIFFERENCES, method_differences
+from unweave.questions.metric_agreement import METRIC_AGREEMENT, metric_agreement
+from unweave.questions.metric_pairs import METRIC_PAIRS, metric_pairs
+from unweave.questions.picked_by_udr import PICKED_BY_UDR, picked_by_udr
+from unweave.questions.score_ranges import SCORE_RANGES, score_ranges
+from unweave.questions.scores_by_strength import SCORES_BY_STRENGTH, scores_by_strength
+from unweave.questions.shared.question import Question
+from unweave.questions.statistical_efficiency import STATISTICAL_EFFICIENCY, statistical_efficiency
+from unweave.questions.total_correlation_by_strength import TOTAL_CORRELATION_BY_STRENGTH, total_correlation_by_strength
+from unweave.questions.transfer_between_data import TRANSFER_BETWEEN_DATA, transfer_between_data
+from unweave.questions.transfer_of_scores import TRANSFER_OF_SCORES, transfer_of_scores
+from unweave.questions.unsupervised_agreement import UNSUPERVISED_AGREEMENT, unsupervised_agreement
+from unweave.questions.variance_explained import VARIANCE_EXPLAINED, variance_explained
+
+if TYPE_CHECKING:
+    import pandas
+
+QUESTIONS: dict[str, Question] = {
+    question.name: question
+    for question in (  # in the order of the sections of Locatello et al. 2019
+        TOTAL_CORRELATION_BY_STRENGTH,
+        MEAN_AGAINST_SAMPLED,
+        METRIC_AGREEMENT,
+        METRIC_PAIRS,
+        SCORE_RANGES,
+        VARIANCE_EXPLAINED,
+        METHOD_DIFFERENCES,
+        SCORES_BY_STRENGTH,
+        UNSUPERVISED_AGREEMENT,
+        TRANSFER_BETWEEN_DATA,
+        TRANSFER_OF_SCORES,
+        BEATING_RANDOM,
+        PICKED_BY_UDR,
+        BEST_WITHOUT_LABELS,
+        DOWNSTREAM_AGREEMENT,
+        STATISTICAL_EFFICIENCY,
+        EFFICIENCY_POINTS,
+    )
+}
+
+
+def answers(table: pandas.DataFrame) -> dict[str, pandas.DataFrame | str]:
+    """Ask every question with its default settings: the table that answers it, or why the runs cannot answer it."""
+    found: dict[str, pandas.DataFrame | str] = {}
+    for name, question in QUESTIONS.items():
+        try:
+            found[name] = question.table(table)
+        except InputError as error:
+            found[name] = str(error)
+    return found
+
+
+def all_figures() -> dict[str, Figure]:
+    """Return every figure by name: those of runs, data and tables, and those of the questions."""
+    return {**FIGURES, **{name: question.figure for name, question in QUESTIONS.items()}}
+
+
+def figure_named(name: str) -> Figure:
+    """Return the figure of this name, also that of a question; an unknown name is rejected with the closest match."""
+    known = all_figures()
+    if name not in known:
+        raise unknown("figure", name, known)
+    return known[name]
+
 
 __all__ = [
-    "ANALYSES",
-    "applicable",
+    "QUESTIONS",
+    "Question",
+    "all_figures",
+    "answers",
     "beating_random",
     "best_without_labels",
     "downstream_agreement",
     "efficiency_points",
+    "figure_named",
     "mean_against_sampled",
     "method_differences",
     "metric_agreement",

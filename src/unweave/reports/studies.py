@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError, extra
 from unweave.names import spelled, words
-from unweave.questions.runs import UNSUPERVISED, choose_scores, sign_of, supervised_metrics
 from unweave.reports.answers import answer, unanswered
 from unweave.reports.html.markup import Html, joined, tag
 from unweave.reports.html.page import Section, make_page, write_page
 from unweave.reports.html.tables import frame_table, make_table
 from unweave.reports.numbers import Setting, counted, duration, shown
 from unweave.reports.paths import from_here
+from unweave.study.columns import UNSUPERVISED, choose_scores, disentanglement_metrics, sign_of, with_disentanglement
 
 if TYPE_CHECKING:
     import pandas
@@ -39,7 +39,7 @@ def write_study_report(
     """Write the report of a study as one HTML file and return its path.
 
     ``command`` is the command that repeats the study, ``metrics`` are the scores to compare methods by, by default the
-    disentanglement metrics of the catalogue, and ``watch`` is called with the name of each part before it is computed.
+    disentanglement metrics of the study, and ``watch`` is called with the name of each part before it is computed.
     With ``udr``, finished runs are opened to compute how closely each agrees with its other seeds.
     """
     from unweave.study.grid import varying
@@ -96,12 +96,12 @@ def study_page(
 ) -> str:
     """Return the report of a table of runs as the text of an HTML file; ``text`` is the specification."""
     if metrics is not None:
-        choose_scores("the report", table, metrics, ())
+        table = with_disentanglement(table, choose_scores("the report", table, metrics, ()))
     state = table.get("state")
     finished = table if state is None else table[state == DONE]
-    answers, refused = answer(finished, watch, metrics)
+    answers, refused = answer(finished, watch)
     sections = [_what_was_run(table, varies), *answers]
-    if len(best := best_runs(finished, metrics)):
+    if len(best := best_runs(finished)):
         about = "The run with the best value of each score on each data set, chosen with hindsight."
         sections.append(Section("Best runs", frame_table(best, name=words, headings=2), about))
     if state is not None and (failures := _failures(table)) is not None:
@@ -113,10 +113,10 @@ def study_page(
     return make_page(title, sections, lead=_lead(table, finished), kind="Study")
 
 
-def best_runs(table: pandas.DataFrame, metrics: Sequence[str] | None = None) -> pandas.DataFrame:
+def best_runs(table: pandas.DataFrame) -> pandas.DataFrame:
     """Return the best run for every score and data set, one row each; the first of several equals."""
     pandas = extra("pandas", "study")
-    scores = dict.fromkeys((*(metrics or supervised_metrics()), *UNSUPERVISED))
+    scores = dict.fromkeys((*disentanglement_metrics(table), *UNSUPERVISED))
     known = [name for name in scores if name in table and name != "kl_per_latent"]
     names = [name for name in ("recipe", "strength", "seed", "run") if name in table]
     rows: list[dict[str, Any]] = []

@@ -1,0 +1,103 @@
+"""Which run of each method would one pick without labels?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from unweave.errors import InputError
+from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
+from unweave.names import words
+from unweave.questions.shared.question import Question
+from unweave.study.columns import (
+    RUN,
+    TableError,
+    check_columns,
+    choose_metrics,
+    grouped,
+    read_runs,
+    sign_of,
+    supervised_metrics,
+)
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+RULES = ("udr", "elbo", "reconstruction_error", "psnr", "total_correlation_sampled", "total_correlation")
+
+
+def best_without_labels(
+    table: pandas.DataFrame, *, rule: str | None = None, metrics: Sequence[str] | None = None
+) -> pandas.DataFrame:
+    """The run of each method on each data set that a rule without labels picks, with its scores.
+
+    Needs ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and the column of the rule. ``rule`` is
+    ``"udr"`` or ``"elbo"`` or ``"psnr"`` (the highest), or ``"reconstruction_error"``, ``"total_correlation_sampled"``
+    or ``"total_correlation"`` (the lowest); by default the first of these that the table has, in the order ``udr``,
+    ``elbo``, ``reconstruction_error``, …. Runs are compared within a data set and a recipe only. Of several runs with
+    the best value, the first in the table is picked.
+
+    Returns one row per data set and recipe: ``data``, ``recipe``, ``strength``, ``seed``, ``rule``, ``value`` of the
+    rule, ``among`` (the number of runs with such a value) and one column per metric. Recipes without a value of the
+    rule, such as an autoencoder without a posterior for ``elbo``, are left out.
+    """
+    rule = choose_rule("best_without_labels", table, rule)
+    metrics = choose_metrics("best_without_labels", table, metrics)
+    runs = read_runs("best_without_labels", table, [rule, *metrics])
+    runs = runs[runs[rule].notna()]
+    if not len(runs):
+        raise TableError("best_without_labels", f"no run has a value in the column {rule!r}.")
+    groups = grouped(runs, ("data", "recipe"))
+    among = groups[rule].transform("count")
+    picked = (sign_of(rule) * runs[rule]).groupby([runs["data"], runs["recipe"]], sort=False).idxmax().to_numpy()
+    chosen = runs.loc[picked].assign(rule=rule, value=runs.loc[picked, rule], among=among.loc[picked])
+    return chosen[[*RUN, "rule", "value", "among", *metrics]].reset_index(drop=True)
+
+
+def draw_best_without_labels(result: pandas.DataFrame) -> Figure:
+    """Draw one panel per score with one line per data set and one marker per method; return the matplotlib figure.
+
+    ``result`` is that of :func:`~unweave.questions.best_without_labels`.
+    """
+    scores = list(result.columns[result.columns.get_loc("among") + 1 :])
+    data = list(result["data"].unique())
+    styles = style_methods(result["recipe"])
+    figure, axes = panel_grid(1, len(scores), size=(1.9, 0.3 * len(data) + 0.4), margin=(1.2, 0.9), sharey=True)
+    for panel, score in zip(axes[0], scores, strict=True):
+        for y in range(len(data)):
+            panel.axhline(y, color="0.9", linewidth=0.8, zorder=0)
+        for run in result[["data", "recipe", score]].itertuples(index=False, name=None):
+            place, recipe, value = run
+            panel.plot(value, data.index(place), markersize=5, linestyle="none", **styles[recipe])
+        panel.set_title(words(score, 20), fontsize=TEXT)
+    axes[0, 0].set_yticks(range(len(data)), [words(name) for name in data], fontsize=TEXT)
+    axes[0, 0].set_ylim(len(data) - 0.5, -0.5)
+    add_legend(figure, styles, label=f"score of the run picked by {words(result['rule'].iloc[0])}")
+    return figure
+
+
+def choose_rule(question: str, table: pandas.DataFrame, rule: str | None) -> str:
+    """Return the rule, or the first one that the table has; a rule that needs labels is refused."""
+    check_columns(question, table, [name for name in RUN if name != "strength"])
+    if rule is None:
+        present = [name for name in RULES if name in table and table[name].notna().any()]
+        if not present:
+            raise TableError(question, f"needs a column with a score that uses no labels: one of {', '.join(RULES)}.")
+        return present[0]
+    if rule in supervised_metrics() or rule.startswith("downstream"):
+        raise InputError(f"{question}: the rule {rule!r} uses labels. Choose one of {', '.join(RULES)}.")
+    if rule not in RULES:
+        raise InputError(f"{question}: the rule must be one of {', '.join(RULES)}, got {rule!r}.")
+    check_columns(question, table, [rule])
+    return rule
+
+
+BEST_WITHOUT_LABELS = Question(
+    "best_without_labels",
+    "Best run without labels",
+    asks="Which run of each method would be picked by a rule that uses no labels, and what does it score?",
+    reads="One marker per method: the scores of the run that the rule picks on each data set.",
+    table=best_without_labels,
+    draw=draw_best_without_labels,
+)

@@ -1,0 +1,56 @@
+"""Do disentangled representations help downstream tasks? See Locatello et al. 2019, sec. 5.6, figure 12."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from unweave.questions.shared.correlations import correlate, draw_correlations
+from unweave.questions.shared.question import Question
+from unweave.study.columns import Over, choose_metrics, choose_scores, read_runs
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+TASKS = ("downstream.score", "downstream")  # mean accuracy with the largest number of labels
+
+
+def downstream_agreement(
+    table: pandas.DataFrame,
+    *,
+    metrics: Sequence[str] | None = None,
+    tasks: Sequence[str] | None = None,
+    over: Over = "models",
+) -> pandas.DataFrame:
+    """Spearman's rank correlation of disentanglement metrics with downstream accuracy, for each data set (figure 12).
+
+    Needs ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and one column of downstream accuracy:
+    ``downstream.score`` or ``downstream``, or the columns named by ``tasks`` (for example one per classifier and number
+    of labels, as in the paper). The paper does not say whether the correlations are over models or over medians of
+    seeds; the default is one value per model. Ties have average ranks. The test sample of the accuracies has 10,000
+    points in section 5.6 of the paper and 5,000 in its appendix B; here, accuracies are used as they are.
+
+    Returns one row per data set, metric and task: ``data``, ``metric``, ``task``, ``correlation``, ``count``. The
+    correlation is NaN for fewer than three models or if one of the two is constant.
+    """
+    metrics = choose_metrics("downstream_agreement", table, metrics)
+    tasks = choose_scores("downstream_agreement", table, tasks, TASKS, option="tasks")
+    runs = read_runs("downstream_agreement", table, [*metrics, *tasks])
+    return correlate(runs, metrics, tasks, over, ("metric", "task"))
+
+
+def draw_downstream_agreement(result: pandas.DataFrame) -> Figure:
+    """Draw metrics against downstream accuracy, one matrix per data set (figure 12)."""
+    return draw_correlations(result, rows="task", columns="metric", panels="data")
+
+
+DOWNSTREAM_AGREEMENT = Question(
+    "downstream_agreement",
+    "Downstream performance",
+    asks="Do higher scores mean more accurate predictions of the factors from the codes?",
+    reads="Spearman's rank correlation times 100 of each metric with downstream accuracy, one matrix per data set.",
+    table=downstream_agreement,
+    draw=draw_downstream_agreement,
+    paper="Locatello et al. 2019, figure 12",
+)

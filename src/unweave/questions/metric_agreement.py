@@ -1,0 +1,47 @@
+"""How much do disentanglement metrics agree? See Locatello et al. 2019, sec. 5.3, figure 6."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from unweave.questions.shared.correlations import correlate, draw_correlations
+from unweave.questions.shared.question import Question
+from unweave.study.columns import Over, choose_metrics, read_runs
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+
+def metric_agreement(
+    table: pandas.DataFrame, *, metrics: Sequence[str] | None = None, over: Over = "models"
+) -> pandas.DataFrame:
+    """Spearman's rank correlation between every two metrics on each data set (figure 6).
+
+    Needs ``data``, ``recipe``, ``strength``, ``seed`` and at least two metrics; by default all disentanglement metrics
+    of Unweave that the table has. The paper does not say whether figure 6 is computed over models or over medians of
+    seeds. The default is one value per model, as in the scatter plots of figure 5; ``over="medians"`` takes the median
+    over seeds for each method and strength. Ties have average ranks.
+
+    Returns one row per data set and ordered pair: ``data``, ``metric``, ``other``, ``correlation``, ``count``. The
+    correlation is NaN for fewer than three models or if a metric is constant.
+    """
+    metrics = choose_metrics("metric_agreement", table, metrics, at_least=2)
+    return correlate(read_runs("metric_agreement", table, metrics), metrics, metrics, over, ("metric", "other"))
+
+
+def draw_metric_agreement(result: pandas.DataFrame) -> Figure:
+    """Draw how metrics agree, one matrix per data set (figure 6)."""
+    return draw_correlations(result, rows="metric", columns="other", panels="data")
+
+
+METRIC_AGREEMENT = Question(
+    "metric_agreement",
+    "Agreement of metrics",
+    asks="Do the metrics rank models in the same order?",
+    reads="Spearman's rank correlation times 100 between every two metrics, one matrix per data set.",
+    table=metric_agreement,
+    draw=draw_metric_agreement,
+    paper="Locatello et al. 2019, figure 6",
+)

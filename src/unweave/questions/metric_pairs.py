@@ -1,0 +1,51 @@
+"""How are two disentanglement metrics related, model by model? See Locatello et al. 2019, sec. 5.3, figure 5."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from unweave.errors import unknown
+from unweave.figures.drawing.panels import TEXT
+from unweave.names import words
+from unweave.questions.shared.points import draw_points, pair_points
+from unweave.questions.shared.question import Question
+from unweave.study.columns import choose_metrics, read_runs
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+
+def metric_pairs(table: pandas.DataFrame, *, metrics: Sequence[str] | None = None) -> pandas.DataFrame:
+    """Every two metrics of every model, as points for scatter plots (figure 5).
+
+    Needs the columns of :func:`metric_agreement`. Returns one row per model and unordered pair of metrics: ``data``,
+    ``recipe``, ``strength``, ``seed``, ``x``, ``y`` (names of the metrics), ``x_value``, ``y_value``.
+    """
+    metrics = choose_metrics("metric_pairs", table, metrics, at_least=2)
+    runs = read_runs("metric_pairs", table, metrics)
+    return pair_points(runs, [(one, other) for i, one in enumerate(metrics) for other in metrics[i + 1 :]])
+
+
+def draw_metric_pairs(result: pandas.DataFrame, *, data: str | None = None) -> Figure:
+    """Draw every pair of metrics on one data set, by default the first (figure 5)."""
+    known = [str(name) for name in result["data"].unique()]
+    data = known[0] if data is None else data
+    if data not in known:
+        raise unknown("data set", data, known)
+    figure = draw_points(result[result["data"] == data], rows="y", columns="x")
+    figure.suptitle(words(data), fontsize=TEXT + 1)
+    return figure
+
+
+METRIC_PAIRS = Question(
+    "metric_pairs",
+    "Pairs of metrics",
+    asks="How are the scores of two metrics related, model by model?",
+    reads="One point per model, on the first data set.",
+    table=metric_pairs,
+    draw=draw_metric_pairs,
+    paper="Locatello et al. 2019, figure 5",
+    points=True,
+)

@@ -1,0 +1,93 @@
+"""What matters more, the method or its hyperparameters? See Locatello et al. 2019, sec. 5.4, figure 7."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unweave.errors import extra
+from unweave.figures.drawing.panels import SMALL, add_titles, align, panel_grid, style_methods
+from unweave.metrics.scoring.inputs import Integers
+from unweave.names import words
+from unweave.questions.shared.question import Question
+from unweave.study.columns import Over, choose_metrics, grouped, over_seeds, read_runs
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+
+def score_ranges(
+    table: pandas.DataFrame, *, metrics: Sequence[str] | None = None, over: Over = "medians"
+) -> pandas.DataFrame:
+    """Range and quartiles of the scores that each method attains on each data set (figure 7).
+
+    Needs ``data``, ``recipe``, ``strength``, ``seed`` and at least one score; by default all disentanglement metrics of
+    Unweave that the table has. Section 5.4 takes the median over seeds, so that a range shows the influence of the
+    hyperparameter alone; this is the default. ``over="models"`` has one value per model and includes the seeds.
+
+    Returns one row per score, data set and recipe: ``metric``, ``data``, ``recipe``, ``count``, ``minimum``, ``lower``,
+    ``median``, ``upper``, ``maximum``. Quartiles are interpolated linearly. All are NaN if there is no value.
+    """
+    metrics = choose_metrics("score_ranges", table, metrics)
+    values = over_seeds(read_runs("score_ranges", table, metrics), metrics, over)
+    rows = []
+    for metric in metrics:
+        for (data, recipe), group in grouped(values, ("data", "recipe")):
+            scores = group[metric].dropna().to_numpy()
+            five = np.quantile(scores, (0, 0.25, 0.5, 0.75, 1)) if len(scores) else np.full(5, np.nan)
+            rows.append((metric, data, recipe, len(scores), *five))
+    columns = ["metric", "data", "recipe", "count", "minimum", "lower", "median", "upper", "maximum"]
+    return extra("pandas", "study").DataFrame(rows, columns=columns)
+
+
+def draw_score_ranges(result: pandas.DataFrame) -> Figure:
+    """Draw one row of panels per data set and one column per score, and return the matplotlib figure.
+
+    ``result`` is that of :func:`~unweave.questions.score_ranges`. Boxes are quartiles with the median, and
+    whiskers reach the minimum and the maximum.
+    """
+    data, scores = result["data"].unique(), result["metric"].unique()
+    styles = style_methods(result["recipe"])
+    figure, axes = panel_grid(len(data), len(scores), margin=(0.9, 1.2))
+    parts = dict(iter(result[result["median"].notna()].groupby(["data", "metric"], sort=False)))
+    positions = {recipe: position for position, recipe in enumerate(styles)}
+    for row, place in enumerate(data):
+        for column, score in enumerate(scores):
+            panel = axes[row, column]
+            if (part := parts.get((place, score))) is not None:
+                _draw_boxes(panel, part, part["recipe"].map(positions).to_numpy(), styles)
+            names = [words(recipe) for recipe in styles] if row == len(data) - 1 else [""] * len(styles)
+            panel.set_xticks(range(len(styles)), names, rotation=90, fontsize=SMALL)
+            panel.locator_params(axis="y", nbins=4)
+            panel.set_xlim(-0.6, len(styles) - 0.4)
+    align(axes, x="all", y="col")
+    add_titles(axes, data, scores)
+    return figure
+
+
+def _draw_boxes(panel: Any, part: pandas.DataFrame, x: Integers, styles: dict[str, dict[str, Any]]) -> None:
+    """Draw all boxes of a panel with a few artists; one box plot per method would take many."""
+    low, lower, median, upper, high = (
+        part[name].to_numpy() for name in ("minimum", "lower", "median", "upper", "maximum")
+    )
+    panel.vlines(x, low, lower, color="black", linewidth=0.8)
+    panel.vlines(x, upper, high, color="black", linewidth=0.8)
+    panel.hlines([*low, *high], [*(x - 0.15), *(x - 0.15)], [*(x + 0.15), *(x + 0.15)], color="black", linewidth=0.8)
+    colours = [styles[recipe]["color"] for recipe in part["recipe"]]
+    panel.bar(x, upper - lower, bottom=lower, width=0.6, color=colours, alpha=0.6, edgecolor="black", linewidth=0.6)
+    panel.hlines(median, x - 0.3, x + 0.3, color="black", linewidth=1.2)
+
+
+SCORE_RANGES = Question(
+    "score_ranges",
+    "Score ranges",
+    asks="How much do the scores of a method vary over its hyperparameters, and how much do methods overlap?",
+    reads="Each strength counts once, with the median over its seeds. Boxes are quartiles with the median; "
+    "whiskers reach the lowest and the highest score.",
+    table=score_ranges,
+    draw=draw_score_ranges,
+    paper="Locatello et al. 2019, figure 7",
+)

@@ -1,0 +1,122 @@
+"""Is there a rule of thumb for the regularisation strength? See Locatello et al. 2019, sec. 5.5, figure 8."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unweave.errors import extra
+from unweave.figures.drawing.panels import add_legend, add_titles, align, panel_grid, style_methods
+from unweave.questions.shared.question import Question
+from unweave.study.columns import BACKWARDS, RUN, SETTING, TableError, check_columns, choose_metrics, grouped, read_runs
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+
+def scores_by_strength(
+    table: pandas.DataFrame, *, metrics: Sequence[str] | None = None, backwards: Sequence[str] = BACKWARDS
+) -> pandas.DataFrame:
+    """Median and quartiles over seeds of each score, for each data set, method and strength (figure 8).
+
+    Needs ``data``, ``recipe``, ``strength``, ``seed`` and at least one score; by default all disentanglement metrics of
+    Unweave that the table has. Methods without a strength are left out.
+
+    Returns one row per score, data set, recipe and strength: ``metric``, ``data``, ``recipe``, ``strength``, ``order``,
+    ``runs``, ``lower``, ``median``, ``upper``. ``order`` counts the strengths of a recipe from the weakest
+    regularisation (1) to the strongest; it runs backwards for the recipes in ``backwards``, because AnnealedVAE
+    regularises less the larger its capacity is. The quartiles are interpolated linearly. They are NaN without runs.
+    """
+    metrics = choose_metrics("scores_by_strength", table, metrics)
+    return by_strength("scores_by_strength", table, metrics, backwards)
+
+
+def draw_scores_by_strength(result: pandas.DataFrame) -> Figure:
+    """Draw one row of panels per data set and one column per score, and return the matplotlib figure.
+
+    ``result`` is that of :func:`~unweave.questions.scores_by_strength`. Lines are medians over seeds and bands are
+    quartiles. The x axis counts the strengths of each method, from weak to strong regularisation.
+    """
+    return draw_by_strength(result, "metric")
+
+
+def by_strength(
+    question: str, table: pandas.DataFrame, scores: Sequence[str], backwards: Sequence[str]
+) -> pandas.DataFrame:
+    """Return the table of :func:`scores_by_strength` for any scores."""
+    check_columns(question, table, [*RUN, *scores])
+    runs = read_runs(question, table, scores)
+    try:
+        runs["strength"] = runs["strength"].astype("float64")
+    except (TypeError, ValueError):
+        raise TableError(question, "the column 'strength' must contain numbers.") from None
+    runs = runs[runs["strength"].notna()]
+    if not len(runs):
+        raise TableError(question, "no run has a strength.")
+    strengths = {recipe: sorted(set(values)) for recipe, values in runs.groupby("recipe", sort=False)["strength"]}
+    groups = dict(iter(grouped(runs, ("data", *SETTING))))
+    rows = []
+    for score in scores:
+        for data in runs["data"].unique():
+            for recipe, ascending in strengths.items():
+                ordered = ascending[::-1] if recipe in backwards else ascending
+                for order, strength in enumerate(ordered, 1):
+                    if (data, recipe, strength) not in groups:
+                        continue
+                    values = groups[data, recipe, strength][score].dropna().to_numpy()
+                    quartiles = np.quantile(values, (0.25, 0.5, 0.75)) if len(values) else np.full(3, np.nan)
+                    rows.append((score, data, recipe, strength, order, len(values), *quartiles))
+    columns = ["metric", "data", "recipe", "strength", "order", "runs", "lower", "median", "upper"]
+    return extra("pandas", "study").DataFrame(rows, columns=columns)
+
+
+def draw_by_strength(result: pandas.DataFrame, column: str, logarithmic: bool = False) -> Figure:
+    """Draw medians and quartiles against the strength, one column of panels per value of ``column``."""
+    data, scores = result["data"].unique(), result[column].unique()
+    styles = style_methods(result["recipe"])
+    lines = dict(iter(result.sort_values("order").groupby(["data", column, "recipe"], sort=False)))
+    ticks = range(1, int(result["order"].max()) + 1)
+    figure, axes = panel_grid(len(data), len(scores))
+    for row, place in enumerate(data):
+        for number, score in enumerate(scores):
+            panel = axes[row, number]
+            if logarithmic:
+                _use_logarithm(panel)
+            for recipe, style in styles.items():
+                line = lines.get((place, score, recipe))
+                if line is None:
+                    continue
+                order = line["order"].to_numpy()
+                panel.plot(order, line["median"].to_numpy(), **style, markersize=3, linewidth=1)
+                lower, upper = line["lower"].to_numpy(), line["upper"].to_numpy()
+                panel.fill_between(order, lower, upper, color=style["color"], alpha=0.15, lw=0)
+            panel.set_xticks(ticks)
+            if not logarithmic:
+                panel.locator_params(axis="y", nbins=4)
+    align(axes, x="all", y="row" if logarithmic else "col")
+    add_titles(axes, data, scores)
+    add_legend(figure, styles, label="regularisation, weak to strong", linestyle="-", linewidth=1)
+    return figure
+
+
+def _use_logarithm(panel: Any) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
+    panel.set_yscale("log")
+    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    panel.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    panel.yaxis.set_minor_formatter(NullFormatter())
+
+
+SCORES_BY_STRENGTH = Question(
+    "scores_by_strength",
+    "Scores against strength",
+    asks="Is there a regularisation strength that is good for a method in general?",
+    reads="Lines are medians over seeds and bands are quartiles, from weak to strong regularisation.",
+    table=scores_by_strength,
+    draw=draw_scores_by_strength,
+    paper="Locatello et al. 2019, figure 8",
+)

@@ -1,0 +1,1 @@
+"""What several questions share: the form of a question, rank correlations and scatter plots."""

@@ -1,0 +1,96 @@
+"""Spearman's rank correlations between scores, and how they are drawn: one annotated matrix per panel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unweave.errors import extra
+from unweave.figures.drawing.panels import SMALL, TEXT, panel_grid
+from unweave.metrics.scoring.inputs import Floats
+from unweave.names import words
+from unweave.study.columns import Over, grouped, over_seeds
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+FEWEST = 3  # pairs of values; two always correlate perfectly
+CELL = 0.34  # inches
+
+
+def rank_correlation(one: Floats, other: Floats) -> float:
+    """Pearson correlation of the ranks, where tied values share their average rank.
+
+    Pairs with a missing value are left out. The result is NaN for fewer than three pairs or if one side is constant.
+    """
+    from scipy.stats import rankdata
+
+    both = np.isfinite(one) & np.isfinite(other)
+    return _correlation(*(rankdata(values[both]) for values in (one, other)))
+
+
+def correlate(
+    runs: pandas.DataFrame, these: Sequence[str], those: Sequence[str], over: Over, names: tuple[str, str]
+) -> pandas.DataFrame:
+    """Return one row per data set and pair of scores: ``data``, the two ``names``, ``correlation`` and ``count``.
+
+    ``count`` is the number of models, or of medians over seeds, that have both scores.
+    """
+    from scipy.stats import rankdata
+
+    values = over_seeds(runs, list(dict.fromkeys([*these, *those])), over)
+    rows = []
+    for data, group in grouped(values, ("data",)):
+        columns = {name: group[name].to_numpy() for name in (*these, *those)}
+        ranks = {name: rankdata(column) for name, column in columns.items() if np.isfinite(column).all()}  # once each
+        for one in these:
+            for other in those:
+                a, b = columns[one], columns[other]
+                known = one in ranks and other in ranks
+                correlation = _correlation(ranks[one], ranks[other]) if known else rank_correlation(a, b)
+                rows.append((data[0], one, other, correlation, int((np.isfinite(a) & np.isfinite(b)).sum())))
+    return extra("pandas", "study").DataFrame(rows, columns=["data", *names, "correlation", "count"])
+
+
+def draw_correlations(result: pandas.DataFrame, *, rows: str, columns: str, panels: str) -> Figure:
+    """Draw one matrix per value of the column ``panels`` and return the matplotlib figure.
+
+    ``result`` has the columns ``rows``, ``columns``, ``panels`` and ``correlation``. Numbers are correlations times
+    100, as in the paper; undefined ones are marked "–".
+    """
+    down, across = result[rows].unique(), result[columns].unique()
+    shown = result[panels].unique()
+    per_row = min(len(shown), max(1, int(11 / (CELL * len(across) + 0.3))))
+    size = (CELL * len(across) + 0.25, CELL * len(down) + 0.45)
+    figure, axes = panel_grid(-(-len(shown) // per_row), per_row, size=size, margin=(1.6, 1.3))
+    for panel in axes.flat[len(shown) :]:
+        panel.set_axis_off()
+    for place, (panel, name) in enumerate(zip(axes.flat, shown, strict=False)):
+        part = result[result[panels] == name].pivot_table(
+            index=rows, columns=columns, values="correlation", dropna=False, sort=False
+        )
+        matrix = part.reindex(index=down, columns=across).to_numpy()
+        panel.imshow(matrix, cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
+        for (row, column), value in np.ndenumerate(matrix):
+            text = "–" if np.isnan(value) else str(round(100 * value)).replace("-", "−")
+            dark = not np.isnan(value) and abs(value) > 0.65
+            panel.text(column, row, text, ha="center", va="center", fontsize=SMALL, color="white" if dark else "black")
+        last, first = place + per_row >= len(shown), place % per_row == 0
+        panel.set_xticks(range(len(across)) if last else [], [words(x) for x in across] if last else [], rotation=90)
+        panel.set_yticks(range(len(down)) if first else [], [words(y) for y in down] if first else [])
+        panel.tick_params(length=0)
+        panel.set_title(words(name), fontsize=TEXT)
+        panel.spines[:].set_visible(False)
+    return figure
+
+
+def _correlation(a: Floats, b: Floats) -> float:
+    """Pearson correlation of ranks (n,); NaN for fewer than three or if one side is constant."""
+    if len(a) < FEWEST:
+        return float("nan")
+    a, b = a - a.mean(), b - b.mean()
+    scale = np.sqrt((a @ a) * (b @ b))
+    return float(np.clip(a @ b / scale, -1, 1)) if scale > 0 else float("nan")

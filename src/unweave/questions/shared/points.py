@@ -1,0 +1,67 @@
+"""Two scores of every run or setting as points, and their scatter plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from unweave.errors import extra
+from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
+from unweave.names import words
+from unweave.study.columns import RUN
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+POINT = (*RUN, "x", "y", "x_value", "y_value")
+
+
+def pair_points(runs: pandas.DataFrame, pairs: Sequence[tuple[str, str]]) -> pandas.DataFrame:
+    """Return one row per run and pair of scores that are both present.
+
+    Columns: those of the run, ``x`` and ``y`` (the names of the scores), ``x_value`` and ``y_value``.
+    """
+    parts = [
+        runs[list(RUN)].assign(x=x, y=y, x_value=runs[x], y_value=runs[y])[runs[x].notna() & runs[y].notna()]
+        for x, y in pairs
+    ]
+    return extra("pandas", "study").concat(parts, ignore_index=True)[list(POINT)]
+
+
+def draw_points(
+    result: pandas.DataFrame, *, rows: str, columns: str, labels: tuple[str, str] = ("", ""), diagonal: bool = False
+) -> Figure:
+    """Draw one panel per value of the columns ``rows`` and ``columns``, and return the matplotlib figure.
+
+    ``result`` has a point (``x_value``, ``y_value``) and a ``recipe`` in each row. ``labels`` are those of the two
+    axes, and ``diagonal`` adds the line where both values are equal.
+    """
+    down, across = result[rows].unique(), result[columns].unique()
+    styles = style_methods(result["recipe"])
+    groups = result.groupby([rows, columns, "recipe"], sort=False).indices
+    places = {(one, other) for one, other, _ in groups}
+    x, y = result["x_value"].to_numpy(), result["y_value"].to_numpy()
+    figure, axes = panel_grid(len(down), len(across), size=(1.8, 1.7))
+    for row, one in enumerate(down):
+        for column, other in enumerate(across):
+            panel = axes[row, column]
+            if (one, other) not in places:
+                panel.set_axis_off()
+            for recipe, style in styles.items():
+                if (one, other, recipe) in groups:
+                    chosen = groups[one, other, recipe]
+                    panel.plot(x[chosen], y[chosen], **style, linestyle="none", markersize=2.5, alpha=0.7, mew=0)
+            panel.locator_params(nbins=4)
+            if diagonal:
+                limits = panel.axis()
+                panel.axline((0, 0), slope=1, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
+                panel.axis(limits)
+    for panel, name in zip(axes[0], across, strict=True):
+        panel.set_title(words(name, 20), fontsize=TEXT)
+    for row, name in enumerate(down):
+        first = next(panel for panel in axes[row] if panel.axison)
+        first.set_ylabel(words(name, 20), fontsize=TEXT)
+    figure.supylabel(words(labels[1]), fontsize=TEXT)
+    add_legend(figure, styles, label=words(labels[0]))
+    return figure

@@ -1,0 +1,74 @@
+"""Do disentangled representations need fewer labels? See Locatello et al. 2019, sec. 5.6, figures 13 and 14."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from unweave.questions.shared.correlations import correlate, draw_correlations
+from unweave.questions.shared.question import Question
+from unweave.study.columns import Over, choose_metrics, choose_scores, read_runs
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+EFFICIENCIES = ("downstream.efficiency_logistic", "downstream.efficiency_boosted")
+Ratios = Mapping[str, tuple[str, str]]
+
+
+def statistical_efficiency(
+    table: pandas.DataFrame,
+    *,
+    metrics: Sequence[str] | None = None,
+    efficiencies: Sequence[str] | Ratios | None = None,
+    over: Over = "models",
+) -> pandas.DataFrame:
+    """Spearman's rank correlation of statistical efficiency with disentanglement metrics, for each data set.
+
+    Needs ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and one statistical efficiency: the mean
+    accuracy with 100 labels divided by that with 10,000. ``efficiencies`` are columns with this ratio, by default those
+    of Unweave's ``downstream``, or a dictionary from a name to the two columns of accuracies that are divided, such as
+    ``{"logistic": ("accuracy_100", "accuracy_10000")}``. A ratio with a divisor of 0 is NaN. A model can be efficient
+    because it learns nothing from more labels: see :func:`downstream_agreement` beside it.
+
+    Returns one row per data set, metric and efficiency: ``data``, ``metric``, ``efficiency``, ``correlation``,
+    ``count``. The correlation is NaN for fewer than three models or if one of the two is constant.
+    """
+    runs, metrics, names = read_efficiencies("statistical_efficiency", table, metrics, efficiencies)
+    return correlate(runs, metrics, names, over, ("metric", "efficiency"))
+
+
+def draw_statistical_efficiency(result: pandas.DataFrame) -> Figure:
+    """Draw metrics against statistical efficiency, one matrix per data set."""
+    return draw_correlations(result, rows="efficiency", columns="metric", panels="data")
+
+
+def read_efficiencies(
+    question: str,
+    table: pandas.DataFrame,
+    metrics: Sequence[str] | None,
+    efficiencies: Sequence[str] | Ratios | None,
+) -> tuple[pandas.DataFrame, list[str], list[str]]:
+    """Return the runs with their efficiencies, the metrics, and the names of the efficiencies."""
+    metrics = choose_metrics(question, table, metrics)
+    if not isinstance(efficiencies, Mapping):
+        names = choose_scores(question, table, efficiencies, EFFICIENCIES, option="efficiencies")
+        return read_runs(question, table, [*metrics, *names]), metrics, names
+    parts = [column for pair in efficiencies.values() for column in pair]
+    runs = read_runs(question, table, [*metrics, *parts])
+    for name, (few, many) in efficiencies.items():
+        runs[name] = runs[few] / runs[many].where(runs[many] > 0)
+    return runs, metrics, list(efficiencies)
+
+
+STATISTICAL_EFFICIENCY = Question(
+    "statistical_efficiency",
+    "Statistical efficiency",
+    asks="Do models with higher scores need fewer labels?",
+    reads="Spearman's rank correlation times 100 of each metric with the accuracy from 100 labels divided by "
+    "that from 10,000 labels, one matrix per data set.",
+    table=statistical_efficiency,
+    draw=draw_statistical_efficiency,
+    paper="Locatello et al. 2019, sec. 5.6",
+)

@@ -1,0 +1,57 @@
+"""Can scores without labels select hyperparameters? See Locatello et al. 2019, sec. 5.5, figure 9."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from unweave.questions.shared.correlations import correlate, draw_correlations
+from unweave.questions.shared.question import Question
+from unweave.study.columns import UNSUPERVISED, Over, choose_metrics, choose_scores, read_runs
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+
+def unsupervised_agreement(
+    table: pandas.DataFrame,
+    *,
+    metrics: Sequence[str] | None = None,
+    scores: Sequence[str] | None = None,
+    over: Over = "models",
+) -> pandas.DataFrame:
+    """Spearman's rank correlation of scores that need no labels with disentanglement metrics, for each data set.
+
+    Needs ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and one unsupervised score: reconstruction
+    error, PSNR, ELBO, KL divergence, total correlation, mutual information of the latents, or UDR. The paper does not
+    say whether figure 9 is over models or over medians of seeds; the default is one value per model. Ties have average
+    ranks.
+
+    Scores keep their own sign: a useful reconstruction error correlates negatively, a useful ELBO positively. Runs
+    without a score are left out; disentanglement_lib, for example, has no ELBO for FactorVAE.
+
+    Returns one row per data set, score and metric: ``data``, ``score``, ``metric``, ``correlation``, ``count``. The
+    correlation is NaN for fewer than three models or if one of the two is constant.
+    """
+    metrics = choose_metrics("unsupervised_agreement", table, metrics)
+    scores = choose_scores("unsupervised_agreement", table, scores, UNSUPERVISED, option="scores")
+    runs = read_runs("unsupervised_agreement", table, [*metrics, *scores])
+    return correlate(runs, scores, metrics, over, ("score", "metric"))
+
+
+def draw_unsupervised_agreement(result: pandas.DataFrame) -> Figure:
+    """Draw scores without labels against metrics, one matrix per data set (figure 9)."""
+    return draw_correlations(result, rows="score", columns="metric", panels="data")
+
+
+UNSUPERVISED_AGREEMENT = Question(
+    "unsupervised_agreement",
+    "Scores without labels",
+    asks="Can scores that need no labels, such as the reconstruction error, predict the metrics that do?",
+    reads="Spearman's rank correlation times 100 of each unsupervised score with each metric, one matrix per "
+    "data set. A reconstruction error that is useful correlates negatively.",
+    table=unsupervised_agreement,
+    draw=draw_unsupervised_agreement,
+    paper="Locatello et al. 2019, figure 9",
+)

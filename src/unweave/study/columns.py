@@ -1,0 +1,175 @@
+"""What is read from a table of runs: required columns, the scores to compare, and medians over seeds.
+
+A table is a pandas data frame with one row per run. The columns ``data``, ``recipe``, ``strength`` and ``seed``
+identify the run; the others are scores, named as in :mod:`unweave.metrics` (``mig``, ``dci.disentanglement``, …) or
+otherwise. Missing and infinite scores are left out everywhere. In a table without the column ``strength``, no method
+has one, and only the questions about the strength refuse it. The attribute ``disentanglement`` of a table
+(``table.attrs``) lists the scores that count as disentanglement metrics, as the specification of its study names them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from unweave.errors import InputError, extra
+from unweave.metrics.scoring.catalogue import METRICS
+
+if TYPE_CHECKING:
+    import pandas
+
+SETTING = ("recipe", "strength")
+RUN = ("data", *SETTING, "seed")
+BACKWARDS = ("annealed_vae",)  # a larger capacity regularises less
+UNSUPERVISED = (  # scores that need no labels
+    "reconstruction_error",
+    "psnr",
+    "elbo",
+    "kl_per_latent",
+    "total_correlation",
+    "total_correlation_sampled",
+    "mutual_information",
+    "udr",
+)
+Over = Literal["models", "medians"]
+DISENTANGLEMENT = "disentanglement"  # the attribute of a table
+STRENGTH_HINT = ' A study has a strength if each grid names a setting, as in strength = "beta".'
+
+
+class TableError(InputError):
+    """A table of runs lacks what a question or figure needs; ``name`` is that of the question, ``reason`` the rest."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name}: {reason}")
+        self.name, self.reason = name, reason
+
+
+def supervised_metrics() -> list[str]:
+    """Return the names of the disentanglement metrics that need labels and for which higher is better."""
+    return [
+        name if score == "score" and len(metric.scores) == 1 else f"{name}.{score}"
+        for name, metric in METRICS.items()
+        if metric.needs in ("labels", "intervention") and metric.best == "higher" and name != "downstream"
+        for score in metric.scores
+    ]
+
+
+def disentanglement_metrics(table: pandas.DataFrame) -> list[str]:
+    """Return the disentanglement metrics that a table names, or else all that need labels."""
+    return list(table.attrs.get(DISENTANGLEMENT) or supervised_metrics())
+
+
+def with_disentanglement(table: pandas.DataFrame, metrics: Sequence[str]) -> pandas.DataFrame:
+    """Return the table with the scores that count as its disentanglement metrics; the table itself stays as it is."""
+    named = table.copy(deep=False)
+    named.attrs = {**table.attrs, DISENTANGLEMENT: list(metrics)}
+    return named
+
+
+def sign_of(score: str) -> int:
+    """Return −1 for a score of the catalogue that is better when lower, and 1 for every other score."""
+    metric = METRICS.get(score.partition(".")[0])
+    return -1 if metric is not None and metric.best == "lower" else 1
+
+
+def check_columns(question: str, table: pandas.DataFrame, columns: Iterable[str]) -> None:
+    """Raise an InputError if the table is empty or lacks any of these columns."""
+    if not isinstance(table, extra("pandas", "study").DataFrame):
+        raise TableError(question, f"needs a pandas data frame with one row per run, got {type(table).__name__}.")
+    names = [str(name) for name in table.columns]
+    missing = [name for name in columns if name not in names]
+    if missing:
+        others = [name for name in names if not name.startswith("configuration.")]
+        near = [close for name in missing for close in difflib.get_close_matches(name, others, n=1)]
+        hint = f" Did you mean {', '.join(map(repr, dict.fromkeys(near)))}?" if near else ""
+        if "strength" in missing and not near:
+            hint = STRENGTH_HINT
+        metrics = list(dict.fromkeys(name.partition(".")[0] for name in missing))
+        if all(name in METRICS and METRICS[name].needs != "other" for name in metrics):
+            hint = f" A study has {'it' if len(missing) == 1 else 'them'} if its metrics list {' and '.join(metrics)}."
+        if missing == ["udr"]:
+            hint = " unweave study report --udr and unweave study table --udr compute it."
+        plural = "columns" if len(missing) > 1 else "column"
+        raise TableError(question, f"the table lacks the {plural} {', '.join(map(repr, missing))}.{hint}")
+    if not len(table):
+        raise TableError(question, "the table has no runs.")
+
+
+def choose_metrics(
+    question: str, table: pandas.DataFrame, given: Sequence[str] | None, *, at_least: int = 1
+) -> list[str]:
+    """Return the disentanglement metrics to compare: those given, or else those of the table with any value."""
+    check_columns(question, table, ())
+    return choose_scores(question, table, given, disentanglement_metrics(table), at_least=at_least)
+
+
+def choose_scores(
+    question: str,
+    table: pandas.DataFrame,
+    given: Sequence[str] | None,
+    known: Iterable[str],
+    *,
+    option: str = "metrics",
+    at_least: int = 1,
+) -> list[str]:
+    """Return the scores to compare: those given, or else the known ones that the table has at least one value of."""
+    if isinstance(given, str):
+        raise InputError(f"{question}: {option} must be a list of column names, got the text {given!r}.")
+    known = list(known)
+    if given is not None:
+        check_columns(question, table, given)
+    names = list(given) if given is not None else [n for n in known if n in table and table[n].notna().any()]
+    if len(names) < at_least:
+        count = "one column" if at_least == 1 else f"{at_least} columns"
+        raise TableError(
+            question,
+            f"needs at least {count} of scores such as {', '.join(known[:3])}, and the table has "
+            f"{len(names)}. Name columns of your own with {option}=[…].",
+        )
+    return names
+
+
+def read_runs(
+    question: str, table: pandas.DataFrame, scores: Sequence[str], keys: Sequence[str] = RUN
+) -> pandas.DataFrame:
+    """Return a copy with the key columns and the scores as float64, where infinite values are NaN.
+
+    Rows are sorted by data set and recipe, in the order of their first appearance, and otherwise stay in order. Raise
+    an InputError if a score is not numeric, or if two rows have the same ``RUN`` columns when these are the keys.
+    """
+    check_columns(question, table, [name for name in (*keys, *scores) if name != "strength"])
+    hint = "" if "strength" in table else STRENGTH_HINT
+    table = table.assign(strength=np.nan) if hint else table
+    runs = table.reset_index(drop=True)[list(dict.fromkeys([*keys, *scores]))].copy()
+    for name in scores:
+        try:
+            values = runs[name].astype("float64").to_numpy()
+        except (TypeError, ValueError):
+            raise TableError(question, f"the column {name!r} must contain numbers.") from None
+        runs[name] = np.where(np.isfinite(values), values, np.nan)
+    if tuple(keys) == RUN and runs.duplicated(list(RUN)).any():
+        first = runs.loc[runs.duplicated(list(RUN)), list(RUN)].iloc[0].to_dict()
+        raise TableError(
+            question,
+            f"several runs have the same data, recipe, strength and seed, such as {first}. Keep the runs of one "
+            f"configuration, or include the setting that differs in the recipe's name.{hint}",
+        )
+    order = np.lexsort([runs[name].factorize()[0] for name in ("recipe", "data")])  # stable
+    return runs.iloc[order].reset_index(drop=True)
+
+
+def grouped(runs: pandas.DataFrame, keys: Sequence[str]) -> Any:
+    """Group runs by columns, in order of first appearance; a missing strength is a value of its own."""
+    return runs.groupby(list(keys), sort=False, dropna=False, observed=True)
+
+
+def over_seeds(runs: pandas.DataFrame, scores: Sequence[str], over: Over) -> pandas.DataFrame:
+    """Return the runs themselves (``"models"``), or the median over seeds for each data set and setting."""
+    if over == "models":
+        return runs
+    if over != "medians":
+        raise InputError(f"over must be 'models' or 'medians', got {over!r}.")
+    return grouped(runs, ("data", *SETTING))[list(scores)].median().reset_index()
