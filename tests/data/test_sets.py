@@ -12,7 +12,18 @@ import unweave
 from unweave.data import SETS, FactorData, fetch_set, options_of
 from unweave.errors import InputError
 
-DRAWN = ["dsprites", "color_dsprites", "noisy_dsprites", "scream_dsprites", "three_dots", "xysquares", "rooms3d"]
+DRAWN = [
+    "dsprites",
+    "color_dsprites",
+    "noisy_dsprites",
+    "scream_dsprites",
+    "dsprites_pictures",
+    "three_dots",
+    "xysquares",
+    "xyobject",
+    "xyobject_shaded",
+    "rooms3d",
+]
 FROM_FILES = [
     "natural",
     "shapes3d",

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import zlib
+
+import numpy as np
 import pytest
 import torch
 
@@ -38,6 +41,16 @@ def test_squares_are_where_their_factors_say(
         for row in factors.tolist()
     ]
     assert torch.equal(data.images(factors), torch.stack(expected))
+
+
+def test_grey_squares_are_those_of_disent() -> None:
+    """CRC-32 of 50 evenly spaced images of XYSquaresData(rgb=False) of disent 0.8.0; others keep their identity."""
+    data = unweave.load("xysquares", grey=True)
+    assert data.shape == (1, 64, 64)
+    images = data.rows(torch.from_numpy(np.linspace(0, data.num_images - 1, 50).astype(int)))
+    assert zlib.crc32(images.numpy().tobytes()) == 1814193350
+    assert data.identity.options["grey"] is True
+    assert "grey" not in unweave.load("xysquares").identity.options
 
 
 def test_the_whole_set_has_8_to_the_6_images() -> None:

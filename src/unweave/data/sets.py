@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unweave.data.cars3d import Cars3D
 from unweave.data.dsprites import DSprites
+from unweave.data.dsprites_pictures import DSpritesPictures
 from unweave.data.dsprites_variants import ColorDSprites, NoisyDSprites, ScreamDSprites
 from unweave.data.interface.factor_data import FactorData
 from unweave.data.mpi3d import MPI3DMulti, MPI3DReal, MPI3DRealComplex, MPI3DRealistic, MPI3DToy
@@ -13,6 +14,7 @@ from unweave.data.rooms3d import Rooms3D
 from unweave.data.shapes3d import Shapes3D
 from unweave.data.smallnorb import SmallNORB
 from unweave.data.three_dots import ThreeDots
+from unweave.data.xyobject import XYObject, XYObjectShaded
 from unweave.data.xysquares import XYSquares
 
 SETS: dict[str, type[FactorData]] = {
@@ -22,8 +24,11 @@ SETS: dict[str, type[FactorData]] = {
         ColorDSprites,
         NoisyDSprites,
         ScreamDSprites,
+        DSpritesPictures,
         ThreeDots,
         XYSquares,
+        XYObject,
+        XYObjectShaded,
         Rooms3D,
         Natural,
         Shapes3D,

@@ -19,12 +19,15 @@ def _space(squares: int, grid: int) -> FactorSpace:
 class XYSquares(FactorData):
     """Squares in the red, green and blue channels in turn; squares in the same channel may overlap.
 
+    With ``grey`` all squares are white in a single channel, as Disent draws them with ``rgb=False``.
+
     Each axis has ``grid`` positions, ``spacing`` pixels apart and centred in the image. If the spacing is the width of
     a square, positions do not overlap and all changes of a factor have the same perceived distance; with a smaller
     spacing they overlap, and distances increase along the factor (sec. 5.4).
     """
 
     name = "xysquares"
+    newer = ("grey",)
     card = Card(
         title="a red, a green and a blue square on a grid without overlap",
         space=_space(3, 8),
@@ -36,10 +39,17 @@ class XYSquares(FactorData):
     )
 
     def __init__(
-        self, *, size: int = 64, squares: int = 3, square: int | None = None, grid: int = 8, spacing: int | None = None
+        self,
+        *,
+        size: int = 64,
+        squares: int = 3,
+        square: int | None = None,
+        grid: int = 8,
+        spacing: int | None = None,
+        grey: bool = False,
     ) -> None:
         """``square`` is the width in pixels, by default an eighth of ``size``; ``spacing`` is by default this width."""
-        self.shape = (3, check_image_size(self.name, size, at_least=8), size)
+        self.shape = (1 if grey else 3, check_image_size(self.name, size, at_least=8), size)
         square = size // 8 if square is None else square
         spacing = square if spacing is None else spacing
         for option, value in (("squares", squares), ("square", square), ("grid", grid), ("spacing", spacing)):
@@ -71,5 +81,5 @@ class XYSquares(FactorData):
         covered = self._covered[factors]  # (B, 2 · squares, W)
         for square in range(factors.shape[1] // 2):
             columns, rows = covered[:, 2 * square], covered[:, 2 * square + 1]
-            images[:, square % 3] |= rows[:, :, None] & columns[:, None, :]
+            images[:, square % self.shape[0]] |= rows[:, :, None] & columns[:, None, :]
         return images
