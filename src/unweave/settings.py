@@ -83,9 +83,18 @@ def named(what: str, name: str, known: Mapping[str, T]) -> T:
     if ":" in name:
         found: T = imported(what, name)
         return found
-    if name not in known:
+    key = key_in(known, name)
+    if key not in known:
         raise unknown(what, name, known)
-    return known[name]
+    return known[key]
+
+
+def key_in(known: Iterable[str], name: str) -> str:
+    """Return the key that a name means, in which hyphens and underscores are interchangeable; or else the name."""
+    if name in known:
+        return name
+    plain = name.replace("-", "_")
+    return next((key for key in known if key.replace("-", "_") == plain), name)
 
 
 @contextmanager

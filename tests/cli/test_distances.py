@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from unweave.cli.distances import distances_as_json, print_distances
+from unweave.cli.data import distances_as_json, print_distances
 from unweave.data.distances import ChannelStatistics, Importance, Matrices
 
 LINE = (torch.arange(3.0)[:, None] - torch.arange(3.0)).abs()

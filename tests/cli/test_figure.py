@@ -12,7 +12,6 @@ from PIL import Image
 import unweave
 from tests.cli.running import run
 from tests.training.small import trained
-from unweave.cli.figure import figure_rows
 from unweave.questions import all_figures
 
 
@@ -38,7 +37,6 @@ def test_all_figures_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     assert list(rows) == list(all_figures())
     assert rows["traversals"]["moves"] is True
     assert rows["mutual_information"]["needs"] == ["a finished run", "data with known factors"]
-    assert len(figure_rows()) == len(all_figures())
 
 
 @pytest.mark.parametrize("name", ["picture.png", "picture.svg", "picture.pdf", "moving.gif", "moving.mp4"])
@@ -126,7 +124,7 @@ def test_a_study_takes_the_place_of_runs(
         (["score_strips"], "score_strips needs several runs, --study SPEC or --table FILE."),
         (["score_strips", "qlae", "beta_vae"], "needs at least one column of scores"),
         (["score_strips", "qlae", "--data", "xysquares"], "it takes no --data"),
-        (["score_strips", "--table", "a.txt"], "--table takes a file that ends in .csv, .parquet, .json"),
+        (["score_strips", "--table", "a.txt"], "--table must end in .csv, .parquet or .json"),
         (["score_strips", "--table", "missing.csv"], "cannot read missing.csv"),
         (["local_scores", "qlae"], "none of these runs has local scores."),
         (["perceived_distances"], "perceived_distances needs runs, whose data it shows, or --data NAME"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.training.small import bars, trained
-from unweave.cli.pictures import draw_pictures
+from unweave.cli.options import draw_pictures
 
 
 def test_two_runs_write_files_of_their_own(tmp_path: Path) -> None:

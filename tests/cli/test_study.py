@@ -40,7 +40,7 @@ def test_a_study_from_the_command_line(
         (["run", "study.toml", "--engine", "rai"], "unknown engine 'rai': did you mean 'ray'?"),
         (["run", "study.toml", "--gpus", "0.5"], "address, cpus and gpus are settings of the engine ray"),
         (
-            ["retry", "study.toml", "--engine", "ray", "--cpus", "1.5"],
+            ["run", "study.toml", "--retry", "--engine", "ray", "--cpus", "1.5"],
             "cpus must be a whole number if it is more than 1",
         ),
         (["table", "study.toml", "--out", "table.txt"], "must end in .csv, .parquet or .json"),
@@ -60,7 +60,7 @@ def test_a_plan_names_the_data_that_must_be_fetched(
 ) -> None:
     Path("cars.toml").write_text('name = "cars"\n[[grid]]\nrecipe = "ae"\ndata = ["cars3d", "dsprites"]\n')
     assert run(monkeypatch, "study", "plan", "cars.toml", "--no-estimate") == 0
-    assert "not on this machine: cars3d. To get them: unweave data fetch cars3d" in capsys.readouterr().out
+    assert "data not downloaded: cars3d. Run: unweave data fetch cars3d" in capsys.readouterr().out
     assert run(monkeypatch, "study", "plan", "cars.toml", "--no-estimate", "--json") == 0
     assert json.loads(capsys.readouterr().out)["absent"] == ["cars3d"]
 

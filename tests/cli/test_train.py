@@ -50,6 +50,30 @@ def test_train_makes_a_run_and_says_where(
     assert "opened, already finished" in capsys.readouterr().out
 
 
+def test_a_run_is_trained_again_from_its_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--latent", "fsq", "--term", "jacobian_l1=0.1", "--set", "jacobian_l1.columns=1", "--seed", "7"]
+    settings = ["--set", "snapshots=2", "--label", "mine", "--quiet"]
+    assert run(monkeypatch, "train", "ae", "xysquares,size=16", *QUICK, *words, *settings) == 0
+    (folder,) = runs_in(Path("runs"))
+    for source in ("mine", folder.name[:6], str(folder), str(folder / "configuration.json")):
+        assert run(monkeypatch, "train", "--from", source, "--quiet") == 0
+        assert "opened, already finished" in capsys.readouterr().out
+    (tmp_path / "copy.json").write_bytes((folder / "configuration.json").read_bytes())
+    assert run(monkeypatch, "train", "--from", "copy.json", "--store", "again", "--quiet") == 0
+    assert [path.name for path in runs_in(Path("again"))] == [folder.name]  # the same hash of everything
+    changes = ["--seed", "8", "--set", "data.spacing=2", "--set", "latent.levels=5"]
+    assert (
+        run(monkeypatch, "train", "--from", "mine", "--store", "other", "--quiet", *changes) == 2
+    )  # not in that store
+    assert run(monkeypatch, "train", "--from", str(folder), "--store", "other", "--quiet", *changes) == 0
+    (other,) = (unweave.open(path).configuration for path in runs_in(Path("other")))
+    assert (other.seed, other.latent.levels, other.snapshots, other.steps) == (8, 5, 2, 4)  # type: ignore[attr-defined]
+    assert (other.data.options["size"], other.data.options["spacing"]) == (16, 2)
+    assert (other.recipe, other.base) == ("ae+fsq+jacobian_l1", "ae")
+
+
 def test_a_composed_recipe_trains_and_scores(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -70,6 +94,12 @@ def test_a_composed_recipe_trains_and_scores(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        ([], "train takes RECIPE and DATA"),
+        (["beta_vae"], "train takes RECIPE and DATA"),
+        (["beta_vae", "BARS", "--from", "x"], "--from takes the recipe from the run"),
+        (["--from", "nowhere.json"], "nowhere.json is not a run"),
+        (["beta_vae", "BARS", "--beta", "3"], "there is no option --beta: did you mean --set beta=3?"),
+        (["beta_vae", "BARS", "--sed", "3"], "there is no option --sed: did you mean --seed?"),
         (["betavae", "BARS"], "unknown recipe 'betavae': did you mean 'beta_vae'"),
         (["beta_vae", "dsprite"], "unknown data set 'dsprite': did you mean 'dsprites'"),
         (["beta_vae", "BARS", "--net", "conv61"], "unknown net 'conv61': did you mean"),

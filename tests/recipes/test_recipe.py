@@ -6,7 +6,7 @@ import pytest
 
 from unweave.errors import InputError
 from unweave.latents import FSQ, Gaussian
-from unweave.recipes import Optimiser, Recipe, Weighted, term
+from unweave.recipes import RECIPES, Optimiser, Recipe, Weighted, compose, term
 from unweave.terms import KL, Capacity, Reconstruction
 from unweave.terms.schedules import Schedule
 
@@ -58,3 +58,20 @@ def test_what_depends_on_the_total_number_of_steps_is_named() -> None:
     assert Recipe(**{**PARTS, "terms": capacity}).needs_total() == "the schedule of the term capacity"
     rate = Optimiser(schedule=Schedule(kind="cosine", start=1e-3, over=1.0))
     assert Recipe(**{**PARTS, "optimiser": rate}).needs_total() == "the schedule of the learning rate"
+
+
+@pytest.mark.parametrize(
+    ("label", "settings", "base"),
+    [
+        ("vae", {}, "vae"),
+        ("vae", {"terms": {"jacobian_l1": 0.1, "kl": 0}}, "vae"),
+        ("vae-mine", {"latent": "deterministic", "terms": {"kl": 0}}, "vae-mine"),
+        ("vae+kl-mine", {}, "vae+kl-mine"),
+        ("my-kl", {}, "my-kl"),
+        ("-", {}, "-"),
+    ],
+)
+def test_the_base_of_a_recipe_is_its_label_without_changes(label: str, settings: dict[str, Any], base: str) -> None:
+    recipe = RECIPES["vae"]().model_copy(update={"recipe": label})
+    assert compose(recipe, settings).base == base
+    assert (compose(recipe, settings).recipe == label) == (not settings)

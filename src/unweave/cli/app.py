@@ -10,35 +10,19 @@ from unweave.cli.data import data_app
 from unweave.cli.explore import explore
 from unweave.cli.export import export
 from unweave.cli.figure import figure
-from unweave.cli.metrics import metrics_app
-from unweave.cli.once import Once
-from unweave.cli.options import Quiet, Verbose, console
+from unweave.cli.options import HELP, Commands, Quiet, Verbose, console
 from unweave.cli.paper import paper_app
-from unweave.cli.parts import latents_app, nets_app, recipes_app, terms_app
+from unweave.cli.parts import latents_app, metrics_app, nets_app, recipes_app, terms_app
 from unweave.cli.report import report
 from unweave.cli.runs import runs_app
 from unweave.cli.score import score
 from unweave.cli.study import study_app
-from unweave.cli.study_report import report_study
 from unweave.cli.train import train
 from unweave.progress import set_level
 
-HELP = {"help_option_names": ["-h", "--help"]}
-
-app = typer.Typer(
-    help="Learn, measure and show the factors of variation in data.",
-    no_args_is_help=True,
-    context_settings=HELP,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.command(cls=Once, context_settings=HELP)(train)
-app.command(cls=Once, context_settings=HELP)(score)
-app.command(cls=Once, context_settings=HELP)(figure)
-app.command(cls=Once, context_settings=HELP)(report)
-study_app.command("report", cls=Once)(report_study)
-app.command(cls=Once, context_settings=HELP)(export)
-app.command(cls=Once, context_settings=HELP)(explore)
+app = Commands("Learn, measure and show the factors of variation in data.")
+for function in (train, score, figure, report, export, explore):
+    app.command()(function)
 for name, group in {
     "runs": runs_app,
     "recipes": recipes_app,
@@ -53,7 +37,7 @@ for name, group in {
     app.add_typer(group, name=name, context_settings=HELP)
 
 
-@app.callback(invoke_without_command=True)
+@app.callback(invoke_without_command=True, context_settings=HELP)
 def root(
     version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
     quiet: Quiet = False,

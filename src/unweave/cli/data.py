@@ -1,32 +1,44 @@
-"""``unweave data``: list, show, fetch, distances. Only ``list`` must run without importing torch."""
+"""``unweave data``: list, show, fetch, distances."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
-from unweave.cli.distances import distances_as_json, print_distances
-from unweave.cli.listings import listing
-from unweave.cli.options import Json, Out, Seed, check_picture, console, parse, print_json, save
+from unweave.cli.options import (
+    Commands,
+    Json,
+    Out,
+    Seed,
+    check_picture,
+    console,
+    load_data,
+    parse,
+    parse_data,
+    print_json,
+    save,
+)
 from unweave.data.files.folder import data_folder
 from unweave.errors import InputError
 
 if TYPE_CHECKING:
     from unweave.data import FactorData
+    from unweave.data.distances import ChannelStatistics, Importance, Matrices
     from unweave.factors import FactorSpace
 
-data_app = typer.Typer(
-    help="Data sets: list, show and fetch them, and measure perceived distances.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+data_app = Commands("Data sets: list, show and fetch them, and measure perceived distances.")
 
 Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="The name of a data set, module:name, or the path of your own images.")
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="The name of a data set, module:name, or the path of your own images; with options, NAME,size=32.",
+    ),
 ]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="An option of the data set, KEY=VALUE; can be repeated.")
@@ -36,7 +48,7 @@ Settings = Annotated[
 @data_app.command("list")
 def list_sets(as_json: Json = False) -> None:
     """List all data sets with their origin, image shape and factors."""
-    rows = [{**row, "available": _available(row)} for row in listing("data")]
+    rows = [{**row, "available": _available(row)} for row in data_rows()]
     if as_json:
         print_json(rows)
         return
@@ -54,12 +66,10 @@ def show(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None,
 
     With --json, print the description and write no picture.
     """
-    from unweave.data import load
-
     if as_json and out is not None:
         raise InputError("--json writes no picture and cannot be combined with --out.")
-    options = parse(settings)
-    row = next((row for row in listing("data") if row["name"] == name), None)
+    name, options = parse_data(name, _options(settings))
+    row = next((row for row in data_rows() if row["name"] == name), None)
     if as_json:
         print_json(_as_json(name, row, options))
         return
@@ -67,7 +77,7 @@ def show(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None,
         check_picture(out)
     if row is not None:
         _describe(row)  # before loading, which fails if the files are missing
-    data = load(name, **options)
+    data = load_data(name, options)
     console.print(repr(data), soft_wrap=True)
     path = out or Path(f"{data.name}.png")
     check_picture(path)
@@ -111,13 +121,12 @@ def distances(
     import torch
 
     from unweave.data import distances as perceived
-    from unweave.data import load
     from unweave.figures import draw_distance_matrices
 
     distance = perceived.distance_named(loss)
     if out is not None:
         check_picture(out)
-    data = load(name, **parse(settings))
+    data = load_data(name, _options(settings))
     path = out if as_json else out or Path(f"{data.name}-distances.png")
     if path is not None:
         check_picture(path)
@@ -136,8 +145,54 @@ def distances(
         save(draw_distance_matrices(matrices, title=title), path, report=not as_json)
 
 
+def print_distances(rows: Sequence[Importance], matrices: Sequence[Matrices], statistics: ChannelStatistics) -> None:
+    """Print one row per factor, and one row per channel."""
+    verdicts = {entry.factor: entry.verdict for entry in matrices}
+    table = Table("factor", "mean", "std", "correlation with ground truth", box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(row.factor, f"{row.mean:.4f}", f"{row.std:.4f}", verdicts.get(row.factor, ""))
+    console.print(table)
+    constants = Table("channel", "mean", "std", box=None, pad_edge=False)
+    for channel, (mean, std) in enumerate(zip(statistics.mean, statistics.std, strict=True)):
+        constants.add_row(str(channel), f"{mean:.6f}", f"{std:.6f}")
+    sampled = "all" if statistics.exact else "a sample"
+    console.print(f"\nConstants for standardisation, from {statistics.images:,} images ({sampled})")
+    console.print(constants)
+
+
+def distances_as_json(
+    rows: Sequence[Importance], matrices: Sequence[Matrices], statistics: ChannelStatistics
+) -> dict[str, Any]:
+    """Return the same numbers for JSON; a correlation that is not defined is None."""
+    correlations = {entry.factor: _correlation(entry) for entry in matrices}
+    return {
+        "factors": [
+            {"factor": row.factor, "mean": row.mean, "std": row.std, "correlation": correlations.get(row.factor)}
+            for row in rows
+        ],
+        "channels": {
+            "mean": statistics.mean.tolist(),
+            "std": statistics.std.tolist(),
+            "images": statistics.images,
+            "exact": statistics.exact,
+        },
+    }
+
+
+def _correlation(matrices: Matrices) -> float | None:
+    """Return the correlation, or None for fewer than three values or constant distances."""
+    if len(matrices.perceived) < 3 or math.isnan(matrices.correlation):
+        return None
+    return matrices.correlation
+
+
+def _options(settings: list[str] | None) -> dict[str, Any]:
+    """Return the options of a data set, written as size=32 or data.size=32."""
+    return {key.removeprefix("data."): value for key, value in parse(settings).items()}
+
+
 def data_rows() -> list[dict[str, Any]]:
-    """Return one row per data set, from the classes; stored by :mod:`unweave.cli.listings`."""
+    """Return one row per data set."""
     from unweave.data import SETS, options_of
 
     return [
@@ -167,7 +222,7 @@ def _factors(space: FactorSpace | None) -> list[dict[str, Any]] | None:
 
 
 def _available(row: dict[str, Any]) -> bool:
-    """Whether a data set can be loaded without a download."""
+    """Return whether a data set can be loaded without a download."""
     folder = data_folder(row["folder"])
     files = all((folder / file["name"]).exists() for file in row["files"])
     return row["drawn"] or files or any(folder.glob("*.npy"))
@@ -175,7 +230,7 @@ def _available(row: dict[str, Any]) -> bool:
 
 def absent(names: Collection[object]) -> list[str]:
     """Return those of some data sets that must be fetched before they can be loaded."""
-    return [row["name"] for row in listing("data") if row["name"] in names and not _available(row)]
+    return [row["name"] for row in data_rows() if row["name"] in names and not _available(row)]
 
 
 def _origin(row: dict[str, Any]) -> str:

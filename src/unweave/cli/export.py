@@ -7,14 +7,11 @@ from typing import Annotated
 
 import typer
 
-from unweave.cli.opening import open_runs, stem_of
-from unweave.cli.options import RunName, Store, Trust, check_writable, console, parse_folder
-from unweave.errors import InputError
+from unweave.cli.options import RunName, Store, Trust, check_writable, console, open_runs, parse_folder, stem_of
 
 
 def export(
     run: RunName,
-    onnx: Annotated[bool, typer.Option("--onnx", help="Write encoder.onnx and decoder.onnx.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(help="The folder to write to.", parser=parse_folder, metavar="FOLDER", show_default="RECIPE-RUN"),
@@ -22,9 +19,7 @@ def export(
     trust: Trust = False,
     store: Store = None,
 ) -> None:
-    """Write encoder and decoder of a run as ONNX files, checked against PyTorch."""
-    if not onnx:
-        raise InputError("export: name a format: unweave export RUN --onnx.")
+    """Write encoder.onnx and decoder.onnx of a run, checked against PyTorch."""
     from unweave.interop.onnx import export_onnx
 
     (opened,) = open_runs([run], store, trust=trust)

@@ -9,10 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from unweave.cli.listings import listing
-from unweave.cli.opening import open_runs
-from unweave.cli.options import Json, Quiet, Seed, Store, Trust, Verbose, console, parse, print_json
-from unweave.errors import InputError, Unavailable, extra, unknown
+from unweave.cli.options import (
+    Json,
+    Quiet,
+    RunNames,
+    Seed,
+    Store,
+    Trust,
+    Verbose,
+    console,
+    load_data,
+    open_runs,
+    parse,
+    print_json,
+    read_table,
+    split_data,
+)
+from unweave.errors import InputError, extra
 
 if TYPE_CHECKING:
     import pandas
@@ -22,15 +35,11 @@ if TYPE_CHECKING:
     from unweave.training import Run
 
 PICTURES, MOVING, NUMBERS = (".png", ".svg", ".pdf"), (".gif", ".mp4"), (".csv",)
-TABLES = (".csv", ".parquet", ".json")
 
 
 def figure(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of a figure, or: list.")],
-    runs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="RUN…", help="Runs: names, first digits, labels, or paths of folders."),
-    ] = None,
+    runs: RunNames = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -61,26 +70,23 @@ def figure(
     With runs, --data names the data set to draw instead of the one that they were trained on. With --json, print the
     numbers of the figure, and write a file only if --out is given.
     """
-    rows = {row["name"]: row for row in listing("figures")}
-    if name == "list":
-        _print_list(list(rows.values()), as_json)
-        return
-    if name not in rows:
-        raise unknown("figure", name, rows)
-    path = _checked_path(out or Path(f"{name}.png"), rows[name])
-    _check_source(rows[name], runs, study, table, data)
-
     from unweave.figures.figure import records_of
     from unweave.questions import figure_named
 
+    if name == "list":
+        _print_list(as_json)
+        return
     entry = figure_named(name)
-    given = parse(settings)
+    path = _checked_path(out or Path(f"{entry.name}.png"), entry)
+    _check_source(entry, runs, study, table, data)
+    options, given = split_data(parse(settings))
+    if options and not data:
+        raise InputError(f"--set data.{next(iter(options))} is an option of a data set: name it with --data.")
     if path.suffix.lower() in MOVING:
         given = {**entry.moving, **given}
     given = entry.check_settings(given)
-    result = _result(
-        entry, given, seed, runs=runs or (), study=study, table=table, data=data or (), store=store, trust=trust
-    )
+    sets = [load_data(word, options) for word in data or ()]
+    result = _result(entry, given, seed, runs=runs or (), study=study, table=table, sets=sets, store=store, trust=trust)
     if as_json:
         print_json(records_of(entry, result))
     if out is not None or not as_json:
@@ -89,49 +95,46 @@ def figure(
         console.print(f"wrote {path}", soft_wrap=True)
 
 
-def figure_rows() -> list[dict[str, Any]]:
-    """Return one row per figure, from the catalogue; stored by :mod:`unweave.cli.listings`."""
+def _print_list(as_json: bool) -> None:
     from unweave.figures.figure import NEEDS, SOURCES
     from unweave.questions import all_figures
 
-    return [
-        {
-            "name": entry.name,
-            "summary": entry.about,
-            "source": entry.source,
-            "from": SOURCES[entry.source],
-            "needs": [NEEDS[need] for need in entry.needs],
-            "paper": entry.paper,
-            "moves": entry.frames is not None,
-            "settings": {
-                key: {"default": value.default, "type": str(value.annotation).replace("typing.", "")}
-                for key, value in entry.settings.items()
-            },
-        }
-        for entry in all_figures().values()
-    ]
-
-
-def _print_list(rows: Sequence[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        print_json(rows)
+        print_json(
+            [
+                {
+                    "name": entry.name,
+                    "summary": entry.about,
+                    "source": entry.source,
+                    "from": SOURCES[entry.source],
+                    "needs": [NEEDS[need] for need in entry.needs],
+                    "paper": entry.paper,
+                    "moves": entry.frames is not None,
+                    "settings": {
+                        key: {"default": value.default, "type": str(value.annotation).replace("typing.", "")}
+                        for key, value in entry.settings.items()
+                    },
+                }
+                for entry in all_figures().values()
+            ]
+        )
         return
     table = Table("name", "shows", "made from", "settings", box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(row["name"], row["summary"], row["from"], ", ".join(row["settings"]))
+    for entry in all_figures().values():
+        table.add_row(entry.name, entry.about, SOURCES[entry.source], ", ".join(entry.settings))
     console.print(table)
     console.print("\nunweave figure NAME RUN… --out FILE --set SETTING=VALUE")
 
 
-def _checked_path(path: Path, row: dict[str, Any]) -> Path:
+def _checked_path(path: Path, entry: Figure) -> Path:
     """Return the file to write, with the suffix .png if it has none; refuse one that cannot be written."""
     if not path.name or path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder; give the name of a file.")
     path = path if path.suffix else path.with_name(f"{path.name}.png")
     suffix = path.suffix.lower()
-    allowed = (*PICTURES, *(MOVING if row["moves"] else ()), *NUMBERS)
+    allowed = (*PICTURES, *(MOVING if entry.frames is not None else ()), *NUMBERS)
     if suffix not in allowed:
-        why = f"{row['name']} does not move, so it cannot be {suffix}; " if suffix in MOVING else ""
+        why = f"{entry.name} does not move, so it cannot be {suffix}; " if suffix in MOVING else ""
         raise InputError(f"cannot write {path}: {why}expected a name that ends in {', '.join(allowed)}.")
     if not path.parent.exists():
         raise InputError(f"cannot write {path}: the folder {path.parent} does not exist.")
@@ -139,10 +142,12 @@ def _checked_path(path: Path, row: dict[str, Any]) -> Path:
 
 
 def _check_source(
-    row: dict[str, Any], runs: list[str] | None, study: Path | None, table: Path | None, data: list[str] | None
+    entry: Figure, runs: list[str] | None, study: Path | None, table: Path | None, data: list[str] | None
 ) -> None:
     """Refuse a combination of runs, study, table and data that the figure cannot be made from."""
-    name, source = row["name"], row["source"]
+    from unweave.figures.figure import SOURCES
+
+    name, source, shown = entry.name, entry.source, SOURCES[entry.source]
     if sum((bool(runs), study is not None, table is not None)) > 1:
         raise InputError("give runs, or --study, or --table: one of them.")
     if source == "table":
@@ -152,13 +157,13 @@ def _check_source(
             raise InputError(f"{name} needs several runs, --study SPEC or --table FILE.")
         return
     if study is not None or table is not None:
-        raise InputError(f"{name} shows {row['from']}; it takes no --study and no --table.")
+        raise InputError(f"{name} shows {shown}; it takes no --study and no --table.")
     if source == "data":
         if bool(runs) == bool(data):
             raise InputError(f"{name} needs runs, whose data it shows, or --data NAME: one of the two.")
         return
     if not runs:
-        raise InputError(f"{name} needs {row['from']}: unweave figure {name} RUN")
+        raise InputError(f"{name} needs {shown}: unweave figure {name} RUN")
     if source == "run" and len(runs) > 1:
         raise InputError(f"{name} shows one run at a time, got {len(runs)}.")
     if data and len(data) > 1:
@@ -173,7 +178,7 @@ def _result(
     runs: Sequence[str],
     study: Path | None,
     table: Path | None,
-    data: Sequence[str],
+    sets: Sequence[FactorData],
     store: str | None,
     trust: bool,
 ) -> Any:
@@ -181,10 +186,9 @@ def _result(
 
     generator = torch.Generator().manual_seed(seed)
     if table is not None:
-        return entry.make(_read_table(table), **settings)
+        return entry.make(read_table(table), **settings)
     if study is not None:
         return entry.make(_table_of_study(entry, study, store), **settings)
-    sets = [_load(word) for word in data]
     if entry.source == "data" and sets:
         for own in sets:
             if not (own.has_factors and own.can_intervene and own.space.has_positions):
@@ -193,7 +197,7 @@ def _result(
     opened = open_runs(runs, store, trust=trust)
     if entry.source == "table":
         return entry.make(entry.rows(opened), **settings)
-    return entry.of_runs(opened, sets * len(opened) if sets else _data_of(opened), generator, **settings)
+    return entry.of_runs(opened, list(sets) * len(opened) if sets else _data_of(opened), generator, **settings)
 
 
 def _data_of(runs: Sequence[Run]) -> list[FactorData]:
@@ -204,14 +208,6 @@ def _data_of(runs: Sequence[Run]) -> list[FactorData]:
         if place not in opened:
             opened[place] = run.data()
     return [opened[run.configuration.data.model_dump_json()] for run in runs]
-
-
-def _load(word: str) -> FactorData:
-    """Load a data set given as NAME or NAME,KEY=VALUE,…."""
-    from unweave.data import load
-
-    name, *options = word.split(",")
-    return load(name, **parse(options, "--data"))
 
 
 def _table_of_study(entry: Figure, spec: Path, store: str | None) -> pandas.DataFrame:
@@ -226,19 +222,6 @@ def _table_of_study(entry: Figure, spec: Path, store: str | None) -> pandas.Data
     if not len(finished):
         raise InputError(f"no run of {spec} is finished: unweave study run {spec}")
     return finished
-
-
-def _read_table(path: Path) -> pandas.DataFrame:
-    pandas = extra("pandas", "study")
-    if path.suffix not in TABLES:
-        raise InputError(f"--table takes a file that ends in {', '.join(TABLES)}, got {path.name!r}.")
-    read = {".csv": pandas.read_csv, ".parquet": pandas.read_parquet, ".json": pandas.read_json}[path.suffix]
-    try:
-        return read(path)
-    except OSError as error:
-        raise Unavailable(f"cannot read {path}: {error.strerror or error}.") from error
-    except ValueError as error:
-        raise InputError(f"cannot read {path} as a table: {str(error).splitlines()[0]}") from error
 
 
 def _write(entry: Figure, result: Any, path: Path) -> None:

@@ -1,22 +1,80 @@
-"""Shared by all commands: the console, common options, reading settings, printing JSON and saving pictures."""
+"""Shared by all commands: the console, common options, reading settings, opening runs, JSON and pictures."""
 
 from __future__ import annotations
 
 import ast
+import difflib
 import json
+import re
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperCommand
 
-from unweave.errors import InputError, extra
+from unweave.errors import InputError, Unavailable, extra
 from unweave.plain_json import to_plain
 from unweave.progress import Level, set_level
+from unweave.store.folder import existing_store, find_run
+
+if TYPE_CHECKING:
+    import pandas
+
+    from unweave.data import FactorData
+    from unweave.training import Run
+
+HELP = {"help_option_names": ["-h", "--help"]}
+TABLES = (".csv", ".parquet", ".json")
 
 # Names are chosen by users and may contain brackets; piped output is not cut to the width of a screen.
 console = Console(markup=False, width=None if sys.stdout.isatty() else 160)
+
+
+class Command(TyperCommand):
+    """A command that refuses a repeated option, of which otherwise the last one would win, and suggests ``--set``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Check the words before they are parsed."""
+        options = {word: option for option in self.get_params(ctx) for word in (*option.opts, *option.secondary_opts)}
+        seen: set[str | None] = set()
+        words = iter(args)
+        for word in words:
+            name, equals, value = word.partition("=")
+            option: Any = options.get(name)
+            if word == "--":
+                break
+            if option is None:
+                if name.startswith("--") and "--set" in options:
+                    raise _no_option(name, value or next(words, ""), options)
+                continue
+            if option.name in seen and not option.multiple:
+                raise InputError(f"{name} is given twice: give it once.")
+            seen.add(option.name)
+            if not option.is_flag and not equals:
+                next(words, None)
+        return super().parse_args(ctx, args)
+
+
+def _no_option(name: str, value: str, known: Iterable[str]) -> InputError:
+    setting = f"--set {name[2:].replace('-', '_')}={value if value and value[0] != '-' else 'VALUE'}"
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
+    return InputError(f"there is no option {name}: did you mean {near[0] if near else setting}?")
+
+
+class Commands(typer.Typer):
+    """A group of commands."""
+
+    def __init__(self, about: str) -> None:
+        super().__init__(help=about, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+    def command(  # type: ignore[override]
+        self, name: str | None = None, **options: Any
+    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Return the decorator that adds a command."""
+        return super().command(name, **{"cls": Command, "context_settings": HELP, **options})
 
 
 def _be_quiet(context: typer.Context, value: bool) -> bool:
@@ -56,8 +114,9 @@ Trust = Annotated[
     bool,
     typer.Option("--trust", help="Import code outside of Unweave that a run names; only for runs that you trust."),
 ]
-RunName = Annotated[
-    str, typer.Argument(metavar="RUN", help="A run: its name or first digits, its label, or the path of its folder.")
+RunName = Annotated[str, typer.Argument(metavar="RUN", help="A run: its id or a unique prefix, its label or folder.")]
+RunNames = Annotated[
+    list[str] | None, typer.Argument(metavar="RUN…", help="Runs: run id or unique prefix, label, or folder.")
 ]
 
 
@@ -72,11 +131,99 @@ def parse(settings: list[str] | None, option: str = "--set") -> dict[str, Any]:
             raise InputError(f"{option} {key} is given twice: give it once.")
         if value.lower() in ("true", "false"):
             value = value.capitalize()
-        try:
-            options[key] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            options[key] = value
+        options[key] = _value(value)
     return options
+
+
+def _value(text: str) -> Any:
+    """Return a Python literal, a list for words with commas between them, or else the text."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        pass
+    if re.fullmatch(r"[\w.:+-]+(,[\w.:+-]+)+", text):
+        return [_value(word) for word in text.split(",")]
+    return text
+
+
+def split_data(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options of the data set among settings, written as ``data.size``, and the other settings."""
+    options = {key.removeprefix("data."): value for key, value in given.items() if key.startswith("data.")}
+    return options, {key: value for key, value in given.items() if not key.startswith("data.")}
+
+
+def parse_data(word: str, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+    """Read a data set, written as NAME or NAME,KEY=VALUE,…, and add options that were given elsewhere."""
+    name, *pairs = re.split(r",(?=\w+=)", word)
+    own = parse(pairs, name)
+    for key in own.keys() & (options or {}).keys():
+        raise InputError(f"data.{key} is given twice, in {word} and by --set: give it once.")
+    return name, {**own, **(options or {})}
+
+
+def load_data(word: str, options: dict[str, Any] | None = None) -> FactorData:
+    """Load a data set, written as NAME or NAME,KEY=VALUE,…."""
+    from unweave.data import load
+
+    name, every = parse_data(word, options)
+    return load(name, **every)
+
+
+def find_runs(names: Sequence[str], store: str | None) -> list[Path]:
+    """Return the folders of runs that are given by id, unique prefix, label or folder, each once."""
+    return list(dict.fromkeys(find_run(name, existing_store(store)) for name in names))
+
+
+def open_runs(names: Sequence[str], store: str | None, *, trust: bool) -> list[Run]:
+    """Open runs; without ``trust``, those that need code outside of Unweave are refused before any is opened."""
+    from unweave.store.folder import read_fields
+    from unweave.training import open_run
+    from unweave.training.trust import check_own_code
+
+    folders = find_runs(names, store)
+    for folder in folders if not trust else ():
+        check_own_code(read_fields(folder), f"the run {folder}")
+    return [open_run(folder, trust=trust) for folder in folders]
+
+
+def stem_of(run: Run) -> str:
+    """Return how the files of a run are named: its recipe, without what cannot be in a name, and 8 digits."""
+    recipe = re.sub(r"[^\w.+-]+", "_", run.configuration.recipe)
+    return f"{recipe}-{run.name[:8]}"
+
+
+def draw_pictures(run: Run, data: FactorData, folder: Path) -> None:
+    """Write the reconstructions and traversals of a run; each run has its own files."""
+    from unweave.figures import draw_reconstructions, draw_traversals, make_reconstructions, make_traversals
+    from unweave.training.streams import stream
+
+    generator = stream(run.configuration.seed, "pictures")
+    stem = stem_of(run)
+    save(draw_reconstructions(make_reconstructions(run, data, generator)), folder / f"{stem}-reconstructions.png")
+    save(draw_traversals(make_traversals(run, data, generator)), folder / f"{stem}-traversals.png")
+
+
+def read_table(path: Path) -> pandas.DataFrame:
+    """Read a table of runs from a .csv, .parquet or .json file."""
+    reader = extra("pandas", "study")
+    readers: dict[str, Any] = {".csv": reader.read_csv, ".parquet": reader.read_parquet, ".json": reader.read_json}
+    if path.suffix.lower() not in readers:
+        raise InputError(f"--table must end in {', '.join(TABLES[:-1])} or {TABLES[-1]}, got {path.name!r}.")
+    try:
+        frame: pandas.DataFrame = readers[path.suffix.lower()](path)
+    except OSError as error:
+        raise Unavailable(f"cannot read {path}: {error.strerror or error}.") from error
+    except Exception as error:  # each reader has its own exceptions for a file that is not what its name says
+        raise InputError(f"{path} is not a table: {str(error).splitlines()[0] if str(error) else error!r}") from error
+    return frame
+
+
+def check_page(out: Path) -> None:
+    """Refuse a file for a page that is not HTML or cannot be written, before anything is computed."""
+    if out.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"--out must end in .html, got {out.name!r}.")
+    if out.is_dir():
+        raise InputError(f"cannot write {out}: it is a folder.")
 
 
 def print_json(value: Any) -> None:

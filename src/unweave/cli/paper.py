@@ -9,12 +9,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from unweave.cli.options import Json, Quiet, Store, Verbose, console, parse, print_json
-from unweave.cli.study import Address, Cpus, Device, Engine, Gpus, Workers, carry_out, place
+from unweave.cli.options import Commands, Json, Quiet, Store, Verbose, console, parse, print_json
+from unweave.cli.study import Address, Cpus, Device, Engine, Gpus, Retry, Workers, carry_out, place
 
-paper_app = typer.Typer(
-    help="Papers: test the findings of the papers, each with one command.", no_args_is_help=True, rich_markup_mode=None
-)
+paper_app = Commands("Papers: test the findings of the papers, each with one command.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A finding; unweave paper list shows them.")]
 Scale = Annotated[str, typer.Option(help="lite, for two cores, or paper, the published protocol.")]
 Fixed = Annotated[
@@ -55,7 +53,7 @@ def run_paper(
     cpus: Cpus = 1.0,
     gpus: Gpus = 0.0,
     device: Device = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Try failed runs again.")] = False,
+    retry: Retry = False,
     out: Out = None,
     quiet: Quiet = False,
     verbose: Verbose = False,

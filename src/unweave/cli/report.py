@@ -7,15 +7,22 @@ from typing import Annotated
 
 import typer
 
-from unweave.cli.opening import find_runs
-from unweave.cli.options import Quiet, Store, Trust, Verbose, console, parse
-from unweave.cli.study_report import check_page
+from unweave.cli.options import (
+    Quiet,
+    Store,
+    Trust,
+    Verbose,
+    check_page,
+    console,
+    find_runs,
+    load_data,
+    parse,
+)
+from unweave.errors import InputError
 
 
 def report(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN…", help="Runs: names, first digits, labels, or paths of folders.")
-    ],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN…", help="Runs: run id or unique prefix, label, or folder.")],
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
     data: Annotated[
         str | None,
@@ -38,14 +45,15 @@ def report(
     of the store, every figure that applies, the configuration, and the command that trains the run again.
     """
     check_page(out)
-    from unweave.data import load
     from unweave.figures.catalogue import FIGURES
     from unweave.progress import progress
     from unweave.reports.runs import report as write_report
 
     folders = find_runs(runs, store)
     options = {key.removeprefix("data."): value for key, value in parse(settings).items()}
-    images = None if data is None else load(data, **options)
+    if options and data is None:
+        raise InputError("--set has the options of --data: name the data set with --data.")
+    images = None if data is None else load_data(data, options)
     total = sum(figure.source in ("run", "runs") for figure in FIGURES.values())
     with progress("report", total, unit="figures") as advance:
         seen = 0

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unweave.cli.listings import listing
 from unweave.data.interface.labels import label_of
 from unweave.errors import InputError, Unavailable
 from unweave.store.differences import differing
@@ -76,7 +75,6 @@ def _damaged(fields: Mapping[str, Any], problem: str) -> dict[str, Any]:
 def scores_of(folder: Path) -> tuple[list[dict[str, Any]], str]:
     """Return one row per score that is stored with a run, and what is damaged about them, "" if nothing is."""
     path = folder / SCORES
-    names = {row["name"]: row["scores"] for row in listing("metrics")}
     rows: list[dict[str, Any]] = []
     try:
         entries = read_json(path)
@@ -84,11 +82,14 @@ def scores_of(folder: Path) -> tuple[list[dict[str, Any]], str]:
         return [], ""
     except (OSError, ValueError) as error:
         return [], f"{path} is damaged ({reason_of(error)})."
+    from unweave.metrics import METRICS
+
     try:
         for entry in entries:
             metric, protocol, result = entry["metric"], entry["protocol"], entry["result"]
-            for score in names.get(metric, ["score"]):
-                name = metric if len(names.get(metric, ["score"])) == 1 else f"{metric}.{score}"
+            scores = METRICS[metric].scores if metric in METRICS else ("score",)
+            for score in scores:
+                name = metric if len(scores) == 1 else f"{metric}.{score}"
                 shown = {key: protocol.get(key) for key in ("samples", "test_samples", "seed", "step", "settings")}
                 rows.append({"score": name, "value": float(result[score]), **shown})
     except (KeyError, ValueError, TypeError, AttributeError, OverflowError):

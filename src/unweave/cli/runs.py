@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from unweave.cli.opening import open_runs
 from unweave.cli.options import (
+    Commands,
     Json,
     Quiet,
     RunName,
@@ -19,6 +19,9 @@ from unweave.cli.options import (
     Verbose,
     check_writable,
     console,
+    draw_pictures,
+    find_runs,
+    open_runs,
     parse_folder,
     print_json,
 )
@@ -29,11 +32,7 @@ from unweave.store.differences import differing
 from unweave.store.folder import LOG, STATES, existing_store, find_run, remove_run, runs_in, write_label
 from unweave.training.log import read_log
 
-runs_app = typer.Typer(
-    help="Runs of a store: list, show, label, extend, draw and remove them.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+runs_app = Commands("Runs of a store: list, show, label, extend, draw and remove them.")
 
 
 @runs_app.command("list")
@@ -161,8 +160,6 @@ def draw_run(
     store: Store = None,
 ) -> None:
     """Draw reconstructions and traversals of a run."""
-    from unweave.cli.pictures import draw_pictures
-
     check_writable("--out", out)
     (opened,) = open_runs([run], store, trust=trust)
     draw_pictures(opened, opened.data(), out)
@@ -170,15 +167,12 @@ def draw_run(
 
 @runs_app.command("rm")
 def remove(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN…", help="Names, first digits, labels, or paths of folders.")
-    ],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN…", help="Runs: run id or unique prefix, label, or folder.")],
     store: Store = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Remove runs with everything in their folders."""
-    folder = existing_store(store)
-    folders = list(dict.fromkeys(find_run(run, folder) for run in runs))  # find all of them before removing any
+    folders = find_runs(runs, store)  # all of them before any is removed
     if not yes:
         for found in folders:
             console.print(str(found), soft_wrap=True)

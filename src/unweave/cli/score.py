@@ -11,9 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from unweave.cli.listings import listing
-from unweave.cli.opening import open_runs
-from unweave.cli.options import Json, Quiet, Seed, Store, Trust, Verbose, console, parse, print_json
+from unweave.cli.options import (
+    Json,
+    Quiet,
+    RunNames,
+    Seed,
+    Store,
+    Trust,
+    Verbose,
+    console,
+    open_runs,
+    parse,
+    print_json,
+)
 from unweave.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,10 +32,7 @@ if TYPE_CHECKING:
 
 
 def score(
-    runs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="RUN…", help="Runs: names, first digits, labels, or paths of folders."),
-    ] = None,
+    runs: RunNames = None,
     codes: Annotated[
         Path | None, typer.Option(help="Instead of runs: codes (N, D), an .npy or .csv file with one row per sample.")
     ] = None,
@@ -48,7 +55,7 @@ def score(
         int | None, typer.Option(help="Number of images to score a run with.", show_default="10000")
     ] = None,
     test_samples: Annotated[
-        int | None, typer.Option(help="Number of further images to test with.", show_default="5000")
+        int | None, typer.Option(help="Number of additional test images.", show_default="5000")
     ] = None,
     discrete: Annotated[
         bool, typer.Option("--discrete", help="With --codes: every latent takes one of a few values.")
@@ -88,12 +95,14 @@ def score(
 
 def print_scores(scores: Scores) -> None:
     """Print every score with its range and direction, and then which metrics were left out and why."""
-    known = {row["name"]: row for row in listing("metrics")}
+    from unweave.metrics import METRICS
+
     table = Table("metric", "score", "better", "range", box=None, pad_edge=False)
     for name, value in scores.table.items():
         metric, _, part = name.rpartition(".")
-        row = known.get(name) or known.get(metric) or {"better": "", "range": "", "ranges": {}}
-        table.add_row(name, f"{value:.4f}", row["better"], row["ranges"].get(part, row["range"]))
+        known = METRICS.get(name) or METRICS.get(metric)
+        best, limits = (known.best, known.ranges.get(part, known.range)) if known else ("", "")
+        table.add_row(name, f"{value:.4f}", best, limits)
     console.print(table)
     _print_left_out({"": scores})
 

@@ -1,8 +1,7 @@
-"""``unweave study``: plan, run, status, retry, table."""
+"""``unweave study``: plan, run, status, table, report."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,20 +9,25 @@ import typer
 from rich.table import Table
 
 from unweave.cli.data import absent
-from unweave.cli.options import Json, Quiet, Store, Verbose, console, print_json
-from unweave.cli.without_torch import without_torch
+from unweave.cli.options import (
+    TABLES,
+    Commands,
+    Json,
+    Quiet,
+    Store,
+    Verbose,
+    check_page,
+    console,
+    print_json,
+    read_table,
+)
 from unweave.errors import InputError
 
 if TYPE_CHECKING:
     from unweave.study import Study
     from unweave.study.estimate import Estimate
-    from unweave.study.table import Row
 
-study_app = typer.Typer(
-    help="Studies: plan, run and continue many runs from one page of TOML, and read them as a table.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+study_app = Commands("Studies: plan, run and continue many runs from one page of TOML, and read them as a table.")
 SpecPath = Annotated[Path, typer.Argument(metavar="SPEC", help="The TOML file of the study.")]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Worker processes of one thread each.", show_default="one per core")
@@ -41,7 +45,23 @@ Address = Annotated[
 Cpus = Annotated[float, typer.Option(help="CPUs that each run takes on a Ray cluster.")]
 Gpus = Annotated[float, typer.Option(help="GPUs that each run takes on a Ray cluster; 0.25 lets four share one.")]
 
+Retry = Annotated[bool, typer.Option("--retry", help="Try failed runs again.")]
 Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", show_default="cpu, or cuda with --gpus")]
+
+TableFile = Annotated[
+    Path | None,
+    typer.Option(help="Instead of SPEC: a .csv, .parquet or .json file with one row per run, from any project."),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        help="A column of scores to compare methods by, higher is better; can be repeated.",
+        show_default="the disentanglement metrics of Unweave",
+    ),
+]
+Out = Annotated[Path, typer.Option(help="The HTML file to write.")]
+Udr = Annotated[bool, typer.Option("--udr", help="Compute UDR, which opens every finished run of SPEC.")]
 
 
 @study_app.command("plan")
@@ -56,14 +76,10 @@ def plan_study(
     as_json: Json = False,
 ) -> None:
     """Check a specification, and print how many runs it has, how many are done, and how long the others will take."""
+    from unweave.study.grid import by_data, varying
 
-    def read() -> tuple[Study, dict[str, int], dict[str, int], list[str]]:
-        from unweave.study.grid import by_data, varying
-
-        study = _open(spec, store)
-        return study, study.status(), dict(by_data(study.planned)), varying(study.planned)
-
-    study, states, counts, varied = without_torch(read, own=_uses_own_code(spec))
+    study = _open(spec, store)
+    states, varied = study.status(), varying(study.planned)
     runs, different = len(study.planned), len({run.name for run in study.planned})
     second = study.second_stage()
     if as_json:
@@ -75,11 +91,11 @@ def plan_study(
         return
     stage = " in the first stage" if study.spec.select else ""
     console.print(f"{study.spec.name}: {runs:,} {'run' if runs == 1 else 'runs'}{stage}", highlight=False)
-    for name, count in counts.items():
+    for name, count in by_data(study.planned):
         console.print(f"  {name}: {count:,}", highlight=False)
     if different < runs:
         console.print(
-            f"Some learn exactly the same and are trained once: {different:,} are different.", highlight=False
+            f"{different:,} of {runs:,} configurations are distinct; identical ones are trained once.", highlight=False
         )
     if varied:
         console.print(f"varies: {', '.join(varied)}", soft_wrap=True)
@@ -104,50 +120,29 @@ def run_study(
     gpus: Gpus = 0.0,
     device: Device = None,
     part: Part = None,
+    retry: Retry = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Train and score all runs of a study that are not done yet. Running it again continues it."""
-    _end(carry_out(_open(spec, store), part, retry=False, where=place(engine, workers, address, cpus, gpus, device)))
-
-
-@study_app.command("retry")
-def retry_study(
-    spec: SpecPath,
-    store: Store = None,
-    engine: Engine = "local",
-    workers: Workers = None,
-    address: Address = None,
-    cpus: Cpus = 1.0,
-    gpus: Gpus = 0.0,
-    device: Device = None,
-    part: Part = None,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
-    """Try the failed runs of a study again, and finish the others."""
-    _end(carry_out(_open(spec, store), part, retry=True, where=place(engine, workers, address, cpus, gpus, device)))
+    _end(carry_out(_open(spec, store), part, retry=retry, where=place(engine, workers, address, cpus, gpus, device)))
 
 
 @study_app.command("status")
 def show_status(spec: SpecPath, store: Store = None, as_json: Json = False) -> None:
     """Print how many runs of a study are in each state, and the errors of those that failed."""
-
-    def read() -> tuple[dict[str, int], list[Row], list[str]]:
-        study = _open(spec, store)
-        return study.status(), study.rows(), study.stored.damaged()
-
-    states, rows, aside = without_torch(read, own=_uses_own_code(spec))
+    study = _open(spec, store)
+    states = study.status()
     if as_json:
         print_json(states)
         return
     _print_states(states)
-    for row in rows:
+    for row in study.rows():
         if row.error:
             console.print(f"{row.run}  {row.state}  {row.error}", soft_wrap=True, highlight=False)
     if states.get("damaged"):
         console.print("unweave study run SPEC sets damaged runs aside and trains them again.")
-    if aside:
+    if aside := study.stored.damaged():
         console.print(f"set aside as damaged: {', '.join(aside)}", soft_wrap=True, highlight=False)
 
 
@@ -161,16 +156,14 @@ def write_table(
     ] = False,
 ) -> None:
     """Write the table of a study, one row per run."""
-    if out.suffix not in (".csv", ".parquet", ".json"):
+    if out.suffix not in TABLES:
         raise InputError(f"--out must end in .csv, .parquet or .json, got {out.name!r}.")
+    study = _open(spec, store)
+    frame = study.table()
     if udr:
         from unweave.study.udr import udr_of
 
-        study = _open(spec, store)
-        frame = study.table()
         frame["udr"] = frame["run"].map(udr_of(study))
-    else:
-        frame = without_torch(lambda: _open(spec, store).table(), own=_uses_own_code(spec))
     try:
         if out.suffix == ".csv":
             frame.to_csv(out, index=False)
@@ -183,12 +176,49 @@ def write_table(
     console.print(f"wrote {out}: {len(frame):,} rows, {len(frame.columns)} columns", soft_wrap=True)
 
 
-def _uses_own_code(spec: Path) -> bool:
-    """Return whether a specification names parts as module:name, whose modules may do anything when imported."""
-    try:
-        return re.search(r"""["'][\w.]+:\w""", spec.read_text(encoding="utf-8")) is not None
-    except (OSError, UnicodeDecodeError):  # which is reported when it is read
-        return False
+@study_app.command("report")
+def report_study(
+    spec: Annotated[Path | None, typer.Argument(metavar="[SPEC]", help="The TOML file of the study.")] = None,
+    table: TableFile = None,
+    metrics: Metrics = None,
+    out: Out = Path("study.html"),
+    store: Store = None,
+    udr: Udr = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Write one self-contained HTML file with every question that a study answers, its figure and its table.
+
+    With --table, the runs of another project are analysed: the columns data, recipe, strength and seed identify a run,
+    and scores are recognised by their names in Unweave, such as mig or dci.disentanglement. Other columns of scores are
+    named with --metric.
+    """
+    if (spec is None) == (table is None):
+        raise InputError("give either SPEC or --table FILE.")
+    if udr and table is not None:
+        raise InputError("--udr needs the runs of SPEC: a table has UDR only in a column udr of its own.")
+    check_page(out)
+    from unweave.progress import progress
+    from unweave.questions import QUESTIONS
+    from unweave.reports.studies import run_command, write_study_report, write_table_report
+
+    with progress("report", len(QUESTIONS), unit="questions") as advance:
+        seen = 0
+
+        def watch(title: str) -> None:
+            nonlocal seen
+            advance(min(seen, 1), title)
+            seen += 1
+
+        if table is not None:
+            write_table_report(read_table(table), out, title=table.stem, metrics=metrics, watch=watch)
+        elif spec is not None:
+            from unweave.study import Study
+
+            command = run_command(spec, store)
+            study = Study(spec, store=store)
+            write_study_report(study, out, command=command, metrics=metrics, watch=watch, udr=udr)
+    console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)
 
 
 def _open(spec: Path, store: str | None) -> Study:
@@ -222,7 +252,7 @@ def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, A
 def _end(states: dict[str, int]) -> None:
     """Exit with status 1 if runs failed."""
     if states.get("failed"):
-        console.print("unweave study status SPEC shows the errors; unweave study retry SPEC tries them again.")
+        console.print("unweave study status SPEC shows the errors; unweave study run SPEC --retry tries them again.")
         raise typer.Exit(1)
 
 
@@ -233,7 +263,7 @@ def _absent(study: Study) -> list[str]:
 def _print_absent(study: Study) -> None:
     if missing := _absent(study):
         fetch = "; ".join(f"unweave data fetch {name}" for name in missing)
-        console.print(f"not on this machine: {', '.join(missing)}. To get them: {fetch}", soft_wrap=True)
+        console.print(f"data not downloaded: {', '.join(missing)}. Run: {fetch}", soft_wrap=True)
 
 
 def _print_estimate(study: Study, workers: int | None) -> None:

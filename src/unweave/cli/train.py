@@ -3,23 +3,51 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unweave.cli.options import Quiet, Store, Verbose, check_writable, console, parse, parse_folder
+from unweave.cli.options import (
+    Quiet,
+    Store,
+    Trust,
+    Verbose,
+    check_writable,
+    console,
+    draw_pictures,
+    load_data,
+    parse,
+    parse_folder,
+    split_data,
+)
 from unweave.errors import InputError
+
+if TYPE_CHECKING:
+    from unweave.training import Configuration
 
 Metric = Annotated[list[str] | None, typer.Option("--metric", help="Score with this metric; can be repeated.")]
 
 
 def train(
     recipe: Annotated[
-        str, typer.Argument(metavar="RECIPE", help="A recipe, see `unweave recipes list`, or module:name.")
-    ],
+        str | None, typer.Argument(metavar="RECIPE", help="A recipe, see `unweave recipes list`, or module:name.")
+    ] = None,
     data: Annotated[
-        str, typer.Argument(metavar="DATA", help="A data set's name, module:name, or the path of your own images.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="DATA",
+            help="A data set's name, module:name, or the path of your own images; with options, NAME,size=32.",
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="RUN",
+            help="Instead of RECIPE and DATA: train the configuration of a run again (its id or a unique prefix, its "
+            "label, its folder, or a configuration.json), with the other options as changes.",
+        ),
+    ] = None,
     steps: Annotated[int | None, typer.Option(help="Number of steps.", show_default="as published")] = None,
     batch: Annotated[int | None, typer.Option(help="Images per step.", show_default="as published")] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed.", show_default="0")] = None,
@@ -48,6 +76,7 @@ def train(
     checkpoint_seconds: Annotated[
         float | None, typer.Option(help="Seconds between checkpoints; 0 for none.", show_default="60")
     ] = None,
+    trust: Trust = False,
     tensorboard: Annotated[bool, typer.Option("--tensorboard", help="Also write TensorBoard events.")] = False,
     scored: Annotated[bool, typer.Option("--score", help="Score the run with every metric that applies.")] = False,
     metrics: Metric = None,
@@ -59,16 +88,14 @@ def train(
     verbose: Verbose = False,
 ) -> None:
     """Train a recipe on a data set. A stopped run is continued, a finished run is opened."""
-    from unweave.data import load
+    from unweave.data import open_data
     from unweave.recipes import parameters_of
     from unweave.store.folder import check_label, store_folder
     from unweave.training import configure, fit
     from unweave.training.loop import is_first_process
 
     folder = store_folder(store)
-    parameters_of(recipe)  # raises for an unknown recipe, before data is drawn
-    given = parse(settings)
-    options = {key.removeprefix("data."): given.pop(key) for key in list(given) if key.startswith("data.")}
+    options, given = split_data(parse(settings))
     flags: dict[str, Any] = {
         "steps": steps,
         "batch": batch,
@@ -90,10 +117,19 @@ def train(
         raise InputError(f"{key} is given twice, by --{key.replace('_', '-')} and by --set {key}=…: give it once.")
     if pictures is not None:
         check_writable("--pictures", pictures)
-    images = load(data, **options)
+    if source is not None:
+        before = _stored(source, store, trust)
+        other = _only_data(recipe, data)
+        images = open_data(before.data, **options) if other is None else load_data(other, options)
+        configuration, execution = configure(before, images, flags | given)
+    elif recipe is None or data is None:
+        raise InputError("train takes RECIPE and DATA, as in unweave train beta_vae dsprites, or --from RUN.")
+    else:
+        parameters_of(recipe)  # raises for an unknown recipe, before data is drawn
+        images = load_data(data, options)
+        configuration, execution = configure(recipe, images, flags | given)
     for note in images.notes:
         console.print(note, soft_wrap=True)
-    configuration, execution = configure(recipe, images, flags | given)
     label = check_label(label, folder, configuration.name)
     if scored or metrics:
         _check_metrics(configuration, images, metrics)
@@ -109,14 +145,29 @@ def train(
         run.label = label
     _report(run)
     if pictures is not None:
-        from unweave.cli.pictures import draw_pictures
-
         draw_pictures(run, images, pictures)
     if scored or metrics:
         from unweave.cli.score import print_scores
         from unweave.training import score
 
         print_scores(score(run, images, metrics=metrics or "all", seed=configuration.seed, workers=threads))
+
+
+def _stored(source: str, store: str | None, trust: bool) -> Configuration:
+    """Return the configuration of a run, which is given by id, label or folder, or of a configuration.json."""
+    from unweave.store.folder import find_run, store_folder
+    from unweave.training import read_configuration
+
+    path = Path(source).expanduser()
+    is_file = path.suffix == ".json" or path.is_file()
+    return read_configuration(path if is_file else find_run(source, store_folder(store)), trust=trust)
+
+
+def _only_data(recipe: str | None, data: str | None) -> str | None:
+    """Return the data set of ``train --from RUN [DATA]``, where a recipe is not given."""
+    if data is not None:
+        raise InputError("--from takes the recipe from the run: give at most DATA beside it.")
+    return recipe
 
 
 def _weights(terms: list[str] | None) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -14,6 +15,8 @@ from unweave.nets import NetSettings, Start
 from unweave.settings import Settings, choice, name_in
 from unweave.terms import TERMS, AdaptiveGrouping, Term
 from unweave.terms.schedules import Schedule
+
+CHANGE = re.compile(r"(?<=.)([+-])([^+-]+)$")  # of a recipe, at the end of its label
 
 
 class Weighted(Settings):
@@ -67,6 +70,20 @@ class Recipe(Settings):
     optimiser: Optimiser = Optimiser()
     batch: int = Field(default=64, ge=2, le=1_000_000)
     steps: int = Field(default=300_000, ge=1)
+
+    @property
+    def base(self) -> str:
+        """The label without what was added to and removed from the recipe: ``vae`` of ``vae+jacobian_l1-kl``."""
+        terms = {weighted.name for weighted in self.terms}
+        added = {*terms, name_in(LATENTS, type(self.latent)), "pairs"}
+        label = self.recipe
+        while part := CHANGE.search(label):
+            sign, name = part.groups()
+            removed = name not in terms and (name in TERMS or ":" in name)
+            if not (name in added if sign == "+" else removed):
+                break
+            label = label[: part.start()]
+        return label
 
     def check(self) -> None:
         """Raise an InputError for parts that cannot be combined, with the reason."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,5 +131,5 @@ def sentence_of(facts: Facts) -> str:
 
 def about_recipe(configuration: Configuration) -> str:
     """Return the first line of the description of a recipe, "" for one of the user's own."""
-    base = re.split(r"[+-]", configuration.recipe)[0]
+    base = configuration.base
     return (RECIPES[base].__doc__ or "").partition("\n")[0].strip() if base in RECIPES else ""

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from unweave.data import FactorData
+from unweave.data.interface.labels import OWN
 from unweave.errors import InputError
 from unweave.names import spelled
-from unweave.recipes import RECIPES
-from unweave.reports.commands import train_command
 from unweave.reports.facts import Facts, about_recipe, read_facts, sentence_of
 from unweave.reports.html.markup import Html, joined, tag
 from unweave.reports.html.page import Section, make_page, write_page
 from unweave.reports.html.tables import folded, make_table
 from unweave.reports.numbers import duration
-from unweave.reports.paths import from_here, hide_places, source_from_here
+from unweave.reports.paths import from_here, hide_places, run_commands, source_from_here
 from unweave.reports.peers import find_peers
 from unweave.reports.run_figures import show_figures
 from unweave.reports.scores import score_section
 from unweave.store.differences import used_settings_of
 from unweave.store.folder import existing_store, find_run, read_label
 from unweave.training import Run, score
-from unweave.training.trust import guarded
+from unweave.training.trust import guarded, own_code_of
 
 MOST = 5_000_000  # bytes of a report
 MAIN = ("steps", "batch", "lr", "net", "samples")  # settings that are listed even if only some runs have them
@@ -188,19 +186,22 @@ def _configuration(several: Sequence[Facts]) -> Section:
 def _repeat(several: Sequence[Facts]) -> Section:
     parts = []
     for facts in several:
-        command = train_command(facts.configuration)
         if len(several) > 1:
             parts.append(tag("h3", facts.label))
-        if command is not None:
-            parts.append(tag("pre", tag("code", command)))
+        data = facts.configuration.data
+        if data.name == OWN and data.source is None:
+            parts.append(tag("p", "The images were an array in memory. In Python, with the same array as data:"))
+            parts.append(tag("pre", tag("code", _program(facts))))
             continue
-        base = re.split(r"[+-]", facts.configuration.recipe)[0]
-        reason = "uses a recipe of your own" if base not in RECIPES else "cannot be written as one command here"
-        parts.append(tag("p", f"This run {reason}. In Python, its configuration trains it again:"))
-        parts.append(tag("pre", tag("code", _program(facts))))
+        trust = " --trust" if own_code_of(facts.configuration.model_dump(mode="json")) else ""
+        parts.append(tag("pre", tag("code", run_commands(f"unweave train{trust} --from", [facts.folder]))))
+        parts.append(
+            tag("p", "Without the folder of the run, save its settings as JSON (above) as configuration.json:"),
+        )
+        parts.append(tag("pre", tag("code", f"unweave train{trust} --from configuration.json")))
     versions = {facts.state.version for facts in several if facts.state is not None}
     note = tag("p", f"Trained with {'; '.join(sorted(versions))}.", class_="note") if versions else Html("")
-    about = "The same command with the same versions trains the same run."
+    about = "The same command with the same versions trains the same run. Options such as --seed 1 change it."
     return Section("How to repeat this", joined([*parts, note]), about, "Repeat")
 
 

@@ -182,7 +182,7 @@ def _failures(table: pandas.DataFrame) -> Section | None:
     if not len(failed):
         return None
     names = [name for name in ("run", "data", "recipe", "strength", "seed", "state", "error") if name in failed]
-    about = "unweave study retry tries failed runs again."
+    about = "unweave study run --retry tries failed runs again."
     return Section("Failures", frame_table(failed[names], name=words), about)
 
 

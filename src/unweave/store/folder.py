@@ -136,8 +136,8 @@ def status_of(folder: Path, state: State | None) -> str:
 
 
 def read_fields(folder: Path) -> dict[str, Any]:
-    """Return the configuration of a run as plain JSON, without checking that its parts exist here."""
-    path = folder / CONFIGURATION
+    """Return the configuration of a run, or in a file, as plain JSON, without checking that its parts exist here."""
+    path = folder if folder.is_file() else folder / CONFIGURATION
     if not path.is_file():
         raise InputError(f"{folder} is not a run: it has no {CONFIGURATION}.")
     try:

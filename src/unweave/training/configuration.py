@@ -134,13 +134,17 @@ def configure(
 ) -> tuple[Configuration, Execution]:
     """Return the configuration and execution of a run, or raise an InputError that says what does not fit.
 
-    With an identity in place of the data, nothing is opened, and only checks that need the images are skipped.
+    A configuration in place of the recipe is configured again, with the settings as changes. With an identity in place
+    of the data, nothing is opened, and only checks that need the images are skipped.
     """
     if not isinstance(data, FactorData | DataIdentity):
         raise InputError(f"train: data must be a data set, as unweave.load returns, got {type(data).__name__}.")
     given = {key: value for key, value in settings.items() if value is not None or "." in key}
     execution = Execution(**{key: given.pop(key) for key in Execution.model_fields if key in given})
     own = {key: given.pop(key) for key in OWN_FIELDS if key in given and key != "sources"}
+    if isinstance(recipe, Configuration):
+        own = {key: getattr(recipe, key) for key in OWN_FIELDS if key != "sources"} | own
+        recipe = Recipe(**{name: getattr(recipe, name) for name in Recipe.model_fields})
     try:
         made = _resolved(recipe, given, _factors(data))
     except InputError as error:
@@ -216,7 +220,7 @@ def only_code_of(configuration: Configuration) -> AbstractContextManager[None]:
 
 
 def read_configuration(folder: Path, *, trust: bool = True) -> Configuration:
-    """Return the configuration of the run in a folder.
+    """Return the configuration of the run in a folder, or in a file.
 
     This imports the code outside of Unweave that it names; without ``trust``, such a configuration is refused.
     """

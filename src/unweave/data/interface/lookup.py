@@ -73,19 +73,19 @@ def num_factors(identity: DataIdentity) -> int | None:
     return len(data.space) if data.has_factors else None
 
 
-def open_data(identity: DataIdentity) -> FactorData:
-    """Load the data of an identity, and verify that it is the same data."""
+def open_data(identity: DataIdentity, **changes: Any) -> FactorData:
+    """Load the data of an identity, and verify that it is the same data, unless some of its options are changed."""
     source = identity.source
     if identity.name == OWN:
         if source is None:
             raise InputError("the images were an array in memory and cannot be opened again: pass the data.")
         if not Path(source["path"]).exists():
             raise Unavailable(f"the images are no longer at {source['path']}: move them back, or pass the data.")
-        data: FactorData = load(Path(source["path"]), **source["options"])
+        data: FactorData = load(Path(source["path"]), **{**source["options"], **changes})
     else:
         places = source["options"] if source and isinstance(_maker(identity.name), type) else {}
-        data = load(identity.name, **identity.options, **places)
-    if data.identity != identity:
+        data = load(identity.name, **{**identity.options, **places, **changes})
+    if data.identity != identity and not changes:
         where = f" at {source['path']}" if source else ""
         raise Unavailable(
             f"the data {identity.label}{where} is not the same as before: its fingerprint is "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,7 +26,7 @@ def title_of(run: Run, about: str = "", data: FactorData | None = None) -> str:
     """
     c = run.configuration
     factors = len(data.space) if data is not None and data.has_factors else None
-    base = re.split(r"[+-]", c.recipe)[0]  # without the parts that were added or removed
+    base = c.base
     weights = {weighted.name: weighted.weight for weighted in c.terms}
     if base in RECIPES:
         changed = _differences(c, weights, base, factors)
