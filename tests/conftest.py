@@ -76,8 +76,8 @@ def bucket(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     }
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
+    from unweave.store.remote.address import open_remote
     from unweave.store.remote.objects import Objects
-    from unweave.study.remote import open_remote
 
     open_remote.cache_clear()
     name = "b" + json.dumps(str(tmp_path)).encode().hex()[-40:]

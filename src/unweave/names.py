@@ -51,6 +51,12 @@ DATA = {
     "isaac3d": "Isaac3D",
 }
 SCORES = {"beta_vae_score": "BetaVAE score", "factor_vae_score": "FactorVAE score", "infomec": "InfoMEC"}
+SEVERAL = {  # metrics with several scores, which are fields of their results; any other metric has ``score``
+    "dci": ("disentanglement", "completeness", "informativeness"),
+    "infomec": ("modularity", "compactness", "explicitness"),
+    "wasserstein_correlation": ("score", "normalised"),
+    "downstream": ("score", "efficiency_logistic", "efficiency_boosted"),
+}
 CAPITALS = (
     "dci",
     "dcimig",
@@ -95,6 +101,15 @@ def words(name: object, width: int = 0) -> str:
         parts = re.sub(r"_|\.(?=[a-z])", " ", text).split(" ")
         text = " ".join("β" if part == "beta" else part.upper() if part in CAPITALS else part for part in parts)
     return "\n".join(textwrap.wrap(text, width, break_long_words=False)) if width else text
+
+
+def score_fields(metric: str) -> dict[str, str]:
+    """Return the names of the scores of a metric, each with the field of the result that holds it.
+
+    >>> score_fields("mig"), score_fields("wasserstein_correlation")
+    ({'mig': 'score'}, {'wasserstein_correlation.score': 'score', 'wasserstein_correlation.normalised': 'normalised'})
+    """
+    return {f"{metric}.{field}": field for field in SEVERAL[metric]} if metric in SEVERAL else {metric: "score"}
 
 
 def _printed(found: re.Match[str]) -> str:

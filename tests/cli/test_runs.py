@@ -7,7 +7,7 @@ import pytest
 
 from tests.cli.running import run
 from tests.training.small import bars, trained
-from unweave.store.folder import State, write_state
+from unweave.store.state import State, write_state
 from unweave.training import score
 
 

@@ -21,7 +21,7 @@ from tests.training.small import SMALL
 from unweave import Run
 from unweave.explore import find_selection
 from unweave.explore.rgba import to_rgba
-from unweave.store.folder import State, write_state
+from unweave.store.state import State, write_state
 from unweave.study import Study
 from unweave.training.configuration import write_configuration
 

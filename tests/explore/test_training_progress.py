@@ -8,8 +8,8 @@ import pytest
 
 from unweave import Run
 from unweave.explore.training_progress import POINTS, ProgressReader, curves
-from unweave.store.folder import State, write_state
-from unweave.store.heartbeat import beating
+from unweave.store.lock import beating
+from unweave.store.state import State, write_state
 
 
 def test_curves_are_thinned_and_begin_with_the_loss() -> None:

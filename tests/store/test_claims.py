@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from unweave.store.folder import Busy
-from unweave.store.heartbeat import machine
+from unweave.store.lock import Busy, machine
 from unweave.store.remote.claims import Claim, Claims, owners
 from unweave.store.remote.objects import Objects
 

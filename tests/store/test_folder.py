@@ -10,22 +10,18 @@ import pytest
 from tests.training.small import trained
 from unweave.errors import InputError, Unavailable
 from unweave.store.folder import (
-    State,
     check_label,
     existing_store,
     find_run,
-    locked,
     read_fields,
     read_label,
-    read_state,
     remove_run,
     runs_in,
-    status_of,
     store_folder,
     write_label,
-    write_state,
 )
-from unweave.store.heartbeat import beating
+from unweave.store.lock import beating, locked
+from unweave.store.state import State, read_state, status_of, write_state
 
 
 def test_where_runs_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

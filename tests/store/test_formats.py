@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from unweave.errors import OtherVersion, Unavailable
-from unweave.store.folder import State, read_state, write_state
 from unweave.store.formats import another_writer, this_version, versions
 from unweave.store.scores import read_scores
+from unweave.store.state import State, read_state, write_state
 
 LATER = "unweave 99.1.0, torch 2.9.0"
 

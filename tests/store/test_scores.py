@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,15 @@ import numpy as np
 import pytest
 
 from unweave.errors import InputError, Unavailable
-from unweave.metrics import Scores, mig, total_correlation
+from unweave.metrics import Scores, dci, mig, result_to_plain, total_correlation
+from unweave.metrics.local import Local
 from unweave.store.folder import SCORES
-from unweave.store.scores import add_scores, read_scores
+from unweave.store.scores import Entry, add_scores, numbers_of, read_scores
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.integers(0, (3, 4), (200, 2))
 RESULT = mig(FACTORS + RNG.normal(size=FACTORS.shape), FACTORS)
+DCI_RESULT = dci(FACTORS + RNG.normal(size=FACTORS.shape), FACTORS)
 PROTOCOL: dict[str, Any] = {"samples": 100, "seed": 0, "settings": {}}
 
 
@@ -38,19 +41,42 @@ def test_infinity_and_nan_are_kept_apart(tmp_path: Path) -> None:
     assert read_scores(tmp_path)["total_correlation"].score == math.inf
 
 
-def test_settings_are_never_mixed(tmp_path: Path) -> None:
-    add_scores(tmp_path, {"mig": PROTOCOL}, Scores({"mig": RESULT}))
-    add_scores(tmp_path, {"mig": PROTOCOL}, Scores({"mig": RESULT}))
-    assert len(read_scores(tmp_path).entries) == 1  # the same protocol replaces
-    other = {**PROTOCOL, "samples": 50}
-    add_scores(tmp_path, {"mig": other}, Scores({"mig": RESULT}))
+def scored(folder: Path, score: float, **protocol: Any) -> None:
+    result = replace(RESULT, score=score)
+    add_scores(folder, {"mig": {**PROTOCOL, **protocol}}, Scores({"mig": result}))
+
+
+def test_a_result_with_the_same_protocol_is_replaced(tmp_path: Path) -> None:
+    scored(tmp_path, 0.1)
+    scored(tmp_path, 0.2)
+    assert [entry.result["score"] for entry in read_scores(tmp_path).entries] == [0.2]
+
+
+def test_of_several_protocols_one_takes_precedence_and_any_can_be_selected(tmp_path: Path) -> None:
+    scored(tmp_path, 0.1)
+    scored(tmp_path, 0.2, samples=50)
+    assert read_scores(tmp_path)["mig"].score == 0.1  # of more samples
+    scored(tmp_path, 0.3, seed=1)
+    assert read_scores(tmp_path)["mig"].score == 0.3  # the last of as many samples
+    scored(tmp_path, 0.4, samples=1000, settings={"bins": 5})
     stored = read_scores(tmp_path)
-    with pytest.raises(InputError, match=r"mig was measured 2 times, with samples=100; samples=50: use scores.select"):
-        stored["mig"]
-    assert stored.select(samples=50)["mig"].score == RESULT.score
+    assert stored["mig"].score == 0.3  # with the default settings
+    assert stored.table == {"mig": 0.3}
+    assert stored.select(samples=50)["mig"].score == 0.2
+    assert stored.select(settings={"bins": 5})["mig"].score == 0.4
     assert list(stored.select(samples=3)) == []
     with pytest.raises(KeyError):
         stored["dci"]
+
+
+def test_the_scores_of_a_result_are_those_of_its_metric() -> None:
+    """Read from the JSON without torch where they are stored, and computed where they are not."""
+    local = Local(np.array([0.1, 0.5]), np.array([0.25, 0.75]), np.zeros((2, 3)))
+    for metric, result in (("mig", RESULT), ("dci", DCI_RESULT), ("local_mig", local)):
+        entry = Entry(metric, {}, "", result_to_plain(result))
+        assert numbers_of(entry) == Scores({metric: result}).table
+    with pytest.raises(InputError, match="not a result of dci"):
+        numbers_of(Entry("dci", {}, "", {"score": 1.0}))
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": 1}', '[{"metric": 3}]', '[{"metric": "mig", "protocol": 1}]'])

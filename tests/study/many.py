@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from unweave.plain_json import to_plain
+from unweave.store.index import INDEX
 from unweave.study import Study
 from unweave.study.grid import Planned
-from unweave.study.index import INDEX
 from unweave.study.spec import Spec
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.study.test_worker import task
-from unweave.store.folder import read_state
+from unweave.store.state import read_state
 from unweave.study.engines.queue import ATTEMPTS, Queue
 from unweave.study.engines.worker import Report, Worker
 from unweave.training import Configuration

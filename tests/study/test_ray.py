@@ -17,11 +17,12 @@ import pytest
 from tests.study.counting import ended
 from tests.study.tiny import SPEC
 from unweave.errors import InputError, Unavailable
-from unweave.store.folder import read_state, runs_in
-from unweave.store.heartbeat import HEARTBEAT
+from unweave.store.folder import runs_in
+from unweave.store.lock import HEARTBEAT
+from unweave.store.remote.address import open_remote
+from unweave.store.state import read_state
 from unweave.study import Study
 from unweave.study.engines import ray as ray_engine
-from unweave.study.remote import open_remote
 
 ray = pytest.importorskip("ray")
 

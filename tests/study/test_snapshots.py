@@ -8,10 +8,10 @@ import pytest
 from tests.study.conftest import tasks
 from tests.study.tiny import SPEC
 from unweave.errors import InputError
+from unweave.store.remote.address import open_remote
 from unweave.study import Study
 from unweave.study.engines.worker import Worker
 from unweave.study.grid import plan
-from unweave.study.remote import open_remote
 from unweave.study.snapshots import best_step, good_enough
 from unweave.study.spec import SnapshotRule, parse_spec
 

@@ -12,9 +12,9 @@ import pytest
 from tests.study.tiny import SPEC
 from unweave.errors import InputError
 from unweave.store.folder import runs_in
+from unweave.store.store import Store
 from unweave.study import Study
 from unweave.study.engines.engine import Engine
-from unweave.study.stored import Stored
 
 
 def test_a_study_is_trained_scored_and_read_as_a_table(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_failures_that_cannot_be_recorded_are_not_tried_forever(
 def test_a_part_retries_its_own_failures_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forgotten: list[str] = []
     monkeypatch.setattr(Engine, "run_tasks", lambda *_: None)
-    monkeypatch.setattr(Stored, "forget_failure", lambda _, run: forgotten.append(run))
+    monkeypatch.setattr(Store, "forget_failure", lambda _, run: forgotten.append(run))
     study = Study(SPEC, store=tmp_path)
     study.run(part=(1, 2), retry=True)
     assert forgotten == [run.name for run in study.planned if int(run.name, 16) % 2 == 0]
@@ -116,6 +116,7 @@ def test_a_metric_that_does_not_apply_to_a_run_does_not_keep_a_study_from_ending
 LAUNCH = """
 import sys
 from tests.study.tiny import SPEC
+from unweave.store.store import Store
 from unweave.study import Study
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.study.tiny import SPEC
-from unweave.store.folder import locked, read_state
+from unweave.store.lock import locked
+from unweave.store.state import read_state
 from unweave.study.engines.worker import Report, Task, Worker
 from unweave.study.grid import plan
 from unweave.study.spec import parse_spec

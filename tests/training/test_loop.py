@@ -17,7 +17,7 @@ from tests.training.small import SMALL, bars, pictures, trained
 from unweave.errors import Diverged, InputError, Unavailable
 from unweave.nets import Net
 from unweave.recipes import RECIPES
-from unweave.store.folder import read_state
+from unweave.store.state import read_state
 from unweave.training import Moment, loop
 from unweave.training.assembly import build_model
 from unweave.training.checkpoint import load_tensors, save_tensors

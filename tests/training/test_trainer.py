@@ -11,7 +11,7 @@ import unweave
 from tests.training.small import SMALL, bars, trained
 from unweave.errors import Diverged, InputError
 from unweave.nets import Net
-from unweave.store.folder import read_state, status_of
+from unweave.store.state import read_state, status_of
 from unweave.training import Moment, loop
 
 

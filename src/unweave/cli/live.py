@@ -146,7 +146,7 @@ class Board:
         return "starting" if not at else "scoring" if at == steps else f"{at:,} of {steps:,}"
 
     def _last_step(self, name: str) -> int:
-        return last_step(self._study.stored.training / name)
+        return last_step(self._study.stored.work / name)
 
     def _done(self) -> int:
         return self._before + self._finished

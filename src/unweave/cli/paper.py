@@ -66,7 +66,7 @@ def run_paper(
     from unweave.papers import find, study_of, write_report
     from unweave.papers.page import picture_file
     from unweave.papers.report import drawn
-    from unweave.store.atomic import write_text
+    from unweave.store.files import write_text
 
     finding = find(name)
     study = study_of(name, scale, store, parse(settings))
@@ -103,7 +103,7 @@ def write_pages(folder: Annotated[Path, typer.Argument(help="Folder for the page
     from unweave.papers.page import picture_file
     from unweave.papers.report import drawn
     from unweave.papers.specs import table_path
-    from unweave.store.atomic import write_text
+    from unweave.store.files import write_text
 
     folder.mkdir(parents=True, exist_ok=True)
     tables = {name: read_table(name) for name in FINDINGS if table_path(name).is_file()}

@@ -8,9 +8,10 @@ from typing import Any
 
 from unweave.data.interface.labels import label_of
 from unweave.errors import InputError, Unavailable
-from unweave.store.differences import differing
-from unweave.store.folder import CONFIGURATION, SCORES, read_fields, read_label, read_state, status_of
-from unweave.store.json_files import is_whole, read_json, reason_of
+from unweave.store.files import is_whole, read_json, reason_of
+from unweave.store.folder import CONFIGURATION, SCORES, read_fields, read_label
+from unweave.store.setting_names import differing
+from unweave.store.state import read_state, status_of
 
 DAMAGED = "damaged"
 

@@ -28,8 +28,9 @@ from unweave.cli.options import (
 from unweave.cli.run_rows import DAMAGED, row_of, scores_of
 from unweave.errors import InputError, Unavailable
 from unweave.plain_json import to_plain
-from unweave.store.differences import differing
-from unweave.store.folder import LOG, STATES, existing_store, find_run, remove_run, runs_in, write_label
+from unweave.store.folder import LOG, existing_store, find_run, remove_run, runs_in, write_label
+from unweave.store.setting_names import differing
+from unweave.store.state import STATES
 from unweave.training.log import read_log
 
 runs_app = Commands("Runs of a store: list, show, label, extend, draw and remove them.")

@@ -15,7 +15,7 @@ from unweave.explore.offline_examples import Examples, choose_examples
 from unweave.interop.onnx import make_decoder_graph, make_encoder_graph
 from unweave.latents import Summary
 from unweave.plain_json import to_plain
-from unweave.store.atomic import write_text
+from unweave.store.files import write_text
 from unweave.training import Run
 
 MOST_WEIGHTS = 12_000_000  # bytes of both halves, beyond which the encoder is left out

@@ -14,19 +14,11 @@ from unweave.errors import InputError, Unavailable
 from unweave.explore.selection import Selection
 from unweave.metrics.scoring.catalogue import METRICS
 from unweave.names import spelled
-from unweave.store.differences import is_used
-from unweave.store.folder import (
-    CONFIGURATION,
-    LABEL,
-    SCORES,
-    STATE,
-    read_fields,
-    read_label,
-    read_state,
-    status_of,
-)
-from unweave.store.heartbeat import HEARTBEAT
-from unweave.store.json_files import read_json
+from unweave.store.files import read_json
+from unweave.store.folder import CONFIGURATION, LABEL, SCORES, STATE, read_fields, read_label
+from unweave.store.lock import HEARTBEAT
+from unweave.store.setting_names import is_used
+from unweave.store.state import read_state, status_of
 
 PAUSE = 2.0  # seconds between two looks at the files
 FIXED = ("run", "label", "recipe", "data", "seed", "state", "step", "psnr", "seconds")  # columns of every table

@@ -13,8 +13,9 @@ from unweave.metrics import METRICS
 from unweave.names import spelled
 from unweave.recipes import RECIPES
 from unweave.reports.numbers import duration
-from unweave.store.folder import State, read_label, read_state, status_of
+from unweave.store.folder import read_label
 from unweave.store.scores import Entry, read_scores
+from unweave.store.state import State, read_state, status_of
 from unweave.training import Run, open_run
 from unweave.training.configuration import Configuration, read_configuration
 

@@ -16,8 +16,9 @@ from unweave.errors import InputError, Unavailable, extra
 from unweave.metrics import METRICS
 from unweave.reports.facts import Facts, Score, numbers_of, protocol_of
 from unweave.reports.numbers import counted, ordinal
-from unweave.store.folder import read_fields, read_state, runs_in
+from unweave.store.folder import read_fields, runs_in
 from unweave.store.scores import read_scores
+from unweave.store.state import read_state
 
 if TYPE_CHECKING:
     import pandas

@@ -20,8 +20,8 @@ from unweave.reports.paths import from_here, hide_places, run_commands, source_f
 from unweave.reports.peers import find_peers
 from unweave.reports.run_figures import show_figures
 from unweave.reports.scores import score_section
-from unweave.store.differences import used_settings_of
 from unweave.store.folder import existing_store, find_run, read_label
+from unweave.store.setting_names import used_settings_of
 from unweave.training import Run, score
 from unweave.training.trust import guarded, own_code_of
 

@@ -1,4 +1,4 @@
-"""Which version of Unweave wrote a file of a run, and what to say if this one cannot read it."""
+"""The version of Unweave that wrote a file of a run, and the error if this version cannot read it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unweave.errors import OtherVersion
-from unweave.store.json_files import is_whole, read_json
+from unweave.store.files import is_whole, read_json
 
 FORMAT = 1  # of the files of a run; raised when a version writes what earlier ones cannot read
 WRITER = re.compile(r"unweave (\d[^\s,]*)")
@@ -56,5 +56,5 @@ def refused(path: Path, writer: str | None, reason: str) -> OtherVersion:
     author = f"unweave {writer}" if writer else "a later version of unweave"
     return OtherVersion(
         f"{path} was written by {author}, and unweave {this_version()} cannot read it ({reason}): "
-        "use that version, or another store."
+        "install that version, or use a different store."
     )

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.data import data_folder
-from unweave.store.atomic import write_text
-from unweave.store.folder import versions
+from unweave.store.files import write_text
+from unweave.store.formats import versions
 from unweave.study.engines.local import single_threaded
 from unweave.study.table import Row
 from unweave.training import Configuration

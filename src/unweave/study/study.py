@@ -9,16 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError, extra, whole
+from unweave.store.index import RecordTable
+from unweave.store.store import Store
+from unweave.study.damaged_runs import set_aside_damaged
 from unweave.study.engines.engine import Engine
 from unweave.study.engines.worker import Report, Task
 from unweave.study.estimate import Estimate, estimate
 from unweave.study.grid import Planned, configured, plan
-from unweave.study.index import Opened
 from unweave.study.selection import select
 from unweave.study.spec import Spec, parse_spec, read_spec
-from unweave.study.stored import Stored
-from unweave.study.table import Asked, Row, row_of
+from unweave.study.table import Protocols, Row, row_of
 from unweave.training import Execution, Run
+from unweave.training.run import open_folder_of
 
 if TYPE_CHECKING:
     import pandas
@@ -40,7 +42,7 @@ class Study:
             self.spec = read_spec(spec)
             self._text, self._file = Path(spec).read_text(encoding="utf-8"), f"{spec}: "
         self.set_aside: dict[str, str] = {}  # damaged runs that the last call of run has set aside, with reasons
-        self.stored = Stored(store)
+        self.stored = Store(store)
         self.store = self.stored.folder  # of this machine, where the files of runs are read
 
     @property
@@ -119,7 +121,7 @@ class Study:
         self.stored.make()
         if retry:
             self._forget_failures(part)
-        self.set_aside = self.stored.set_aside_damaged(self.all_planned())
+        self.set_aside = set_aside_damaged(self.stored, self.all_planned())
         tried: set[str] = set()  # a failure that could not be recorded must not be tried again and again
         while tasks := self._tasks(part, execution, tried):
             left = set(tasks)
@@ -144,9 +146,9 @@ class Study:
         pandas = extra("pandas", "study")
         planned = self.all_planned()
         names = [run.name for run in planned]
-        opened = self.stored.records(names)
-        rows = [row.flat() for row in self._rows_in(opened, planned)]
-        return pandas.concat([pandas.DataFrame(rows), opened.configurations(names)], axis=1)
+        found = self.stored.records(names)
+        rows = [row.flat() for row in self._rows_in(found, planned)]
+        return pandas.concat([pandas.DataFrame(rows), found.configurations(names)], axis=1)
 
     def runs(self, where: Mapping[str, Any] | Callable[[Row], bool] | None = None) -> list[Run]:
         """Open the finished runs with these settings, or those for which a function of the row is true."""
@@ -166,7 +168,11 @@ class Study:
                 )
             rows = [row for row in rows if where(row)]
         planned = {run.name: run for run in every}
-        return [self.stored.open(planned[row.run]) for row in rows if row.state == "finished"]
+        return [self.open(planned[row.run]) for row in rows if row.state == "finished"]
+
+    def open(self, planned: Planned) -> Run:
+        """Open a run of the study."""
+        return open_folder_of(planned.configuration, self.stored.fetch(planned.name))
 
     def estimate(self, *, measure: bool = True) -> Estimate | None:
         """Estimate the training time of the runs that are not done, from finished ones or from a short measurement."""
@@ -176,11 +182,9 @@ class Study:
         left = [(c, c.steps - row.step) for c, row in different if row.state not in DONE]
         return estimate(left, different, measure=measure) if left else Estimate(0.0, 0, 0, 0)
 
-    def _rows_in(self, opened: Opened, planned: list[Planned]) -> list[Row]:
-        asked = {stage: Asked(self.spec, stage=stage) for stage in (1, 2)}
-        return [
-            row_of(opened.records[run.name], self.store / run.name, run.settings, asked[run.stage]) for run in planned
-        ]
+    def _rows_in(self, found: RecordTable, planned: list[Planned]) -> list[Row]:
+        protocols = {stage: Protocols(self.spec, stage=stage) for stage in (1, 2)}
+        return [row_of(found.records[run.name], run.settings, protocols[run.stage]) for run in planned]
 
     def _state(self, row: Row) -> str:
         return "unscored" if row.state == "finished" and not self._is_scored(row) else row.state

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def udr_of(study: Study, *, samples: int = 1_000, seed: int = 0) -> dict[str, float]:
     """Return the UDR of each finished run by name (Duan et al. 2020), for settings with at least two finished seeds.
 
-    Runs with the same settings encode the same ``samples`` random images. It belongs to a run among its peers and
-    changes when seeds are added, so it is not kept with the run.
+    Runs with the same settings encode the same ``samples`` random images. UDR depends on the other seeds, so it is
+    recomputed rather than stored.
     """
     samples = whole("samples", samples, at_least=10)
     groups: dict[str, list[str]] = {}
@@ -31,7 +31,7 @@ def udr_of(study: Study, *, samples: int = 1_000, seed: int = 0) -> dict[str, fl
     for names in map(sorted, map(set, groups.values())):
         if len(names) < 2:
             continue
-        runs = [study.stored.open(planned[name]) for name in names]
+        runs = [study.open(planned[name]) for name in names]
         generator = torch.Generator().manual_seed(seed)
         images = open_data(runs[0].configuration.data).sample(samples, generator).images
         result = udr([run.encode(images).numpy() for run in runs])

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from unweave.errors import InputError, Unavailable
-from unweave.store.atomic import atomic_write
+from unweave.store.files import atomic_write
 
 METADATA = "unweave"  # a single key: safetensors writes several in any order, and equal runs must give equal files
 OPTIMISER = "optimiser/"  # prefix of the names of optimiser states: optimiser/exp_avg/model.encoder.0.weight

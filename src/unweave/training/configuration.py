@@ -23,7 +23,7 @@ from unweave.latents import LATENTS
 from unweave.recipes import Recipe, compose, known_settings, parameters_of
 from unweave.recipes.composing import PARTS, Source
 from unweave.settings import Settings, name_in, only_own_code, source_hash
-from unweave.store.atomic import write_text
+from unweave.store.files import write_text
 from unweave.store.folder import CONFIGURATION, STATE, read_fields
 from unweave.store.formats import refused, writer_of
 from unweave.training.trust import check_own_code, guarded, own_code_of

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +12,7 @@ from unweave.metrics import METRICS, Metric, Scores
 from unweave.metrics.scoring.request import check_settings
 from unweave.plain_json import to_plain
 from unweave.settings import source_hash
-from unweave.store.scores import add_scores, is_same, read_scores
+from unweave.store.scores import add_scores, is_same, name_of_data, read_scores
 from unweave.training.run import Run
 
 
@@ -68,9 +66,7 @@ def score(
 def _protocol(metric: Metric, data: FactorData, run: Run, measured: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a result depends on; for a metric of the user's own, its source file as well."""
     source = {"source": source_hash(metric.name)} if ":" in metric.name else {}
-    plain: dict[str, Any] = to_plain({"data": _name_of(data), "step": run.step, **measured, **source})
+    plain: dict[str, Any] = to_plain(
+        {"data": name_of_data(data.identity.canonical()), "step": run.step, **measured, **source}
+    )
     return plain
-
-
-def _name_of(data: FactorData) -> str:
-    return hashlib.sha256(json.dumps(data.identity.canonical(), sort_keys=True).encode()).hexdigest()[:16]

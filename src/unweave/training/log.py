@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from unweave.errors import Unavailable, extra
-from unweave.store.atomic import write_text
+from unweave.store.files import write_text
 
 
 class Log:

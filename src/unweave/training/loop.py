@@ -20,7 +20,9 @@ from unweave.errors import Diverged
 from unweave.latents import Summary
 from unweave.model import Model
 from unweave.progress import Advance, progress
-from unweave.store.folder import CHECKPOINT, LOG, State, Status, versions, write_state
+from unweave.store.folder import CHECKPOINT, LOG
+from unweave.store.formats import versions
+from unweave.store.state import State, Status, write_state
 from unweave.training.allocator import keep_memory
 from unweave.training.assembly import fit_to_data
 from unweave.training.checkpoint import everything, load_tensors, restore, save_tensors, step_of

@@ -15,23 +15,11 @@ from unweave.data import FactorData, open_data
 from unweave.errors import InputError, Unavailable
 from unweave.latents import Summary
 from unweave.model import Model
-from unweave.store.atomic import write_text
-from unweave.store.folder import (
-    CHECKPOINT,
-    LOG,
-    SUMMARY,
-    WEIGHTS,
-    State,
-    find_run,
-    read_label,
-    read_state,
-    status_of,
-    store_folder,
-    versions,
-    write_label,
-    write_state,
-)
-from unweave.store.scores import StoredScores, read_scores
+from unweave.store.files import write_text
+from unweave.store.folder import CHECKPOINT, LOG, SUMMARY, WEIGHTS, find_run, read_label, store_folder, write_label
+from unweave.store.formats import versions
+from unweave.store.scores import StoredScores, name_of_data, read_scores
+from unweave.store.state import State, read_state, status_of, write_state
 from unweave.training.assembly import with_weights
 from unweave.training.checkpoint import OPTIMISER, load_tensors, save_tensors
 from unweave.training.configuration import Configuration, only_code_of, read_configuration
@@ -89,8 +77,9 @@ class Run(Representation):
 
     @property
     def scores(self) -> StoredScores:
-        """The scores that were measured so far, which are stored with the run."""
-        return read_scores(self.folder).select(step=self.step)
+        """The scores that were measured so far on the data that the run was trained on; they are stored with it."""
+        data = name_of_data(self.configuration.data.canonical())
+        return read_scores(self.folder).select(step=self.step, data=data)
 
     @property
     def hint(self) -> str:

@@ -16,21 +16,11 @@ from typing import Any
 from unweave.data import FactorData, load
 from unweave.errors import Diverged, InputError, Unavailable, whole
 from unweave.recipes.composing import Source
-from unweave.store.atomic import remove_leftovers, write_text
-from unweave.store.folder import (
-    CHECKPOINT,
-    LOG,
-    State,
-    Status,
-    check_label,
-    is_complete,
-    locked,
-    read_state,
-    store_folder,
-    versions,
-    write_state,
-)
-from unweave.store.heartbeat import beating
+from unweave.store.files import remove_leftovers, write_text
+from unweave.store.folder import CHECKPOINT, LOG, check_label, is_complete, store_folder
+from unweave.store.formats import versions
+from unweave.store.lock import beating, locked
+from unweave.store.state import State, Status, read_state, write_state
 from unweave.training.assembly import build_model
 from unweave.training.checkpoint import load_tensors, save_tensors
 from unweave.training.configuration import (

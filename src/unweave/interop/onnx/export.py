@@ -7,7 +7,7 @@ from pathlib import Path
 
 from unweave.errors import InputError
 from unweave.interop.onnx.graphs import make_decoder_graph, make_encoder_graph
-from unweave.store.atomic import atomic_write
+from unweave.store.files import atomic_write
 from unweave.training import Run
 
 

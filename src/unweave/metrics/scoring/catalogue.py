@@ -30,6 +30,7 @@ from unweave.metrics.sap import sap
 from unweave.metrics.total_correlation import total_correlation, total_correlation_sampled
 from unweave.metrics.udr import udr
 from unweave.metrics.wasserstein_correlation import wasserstein_correlation
+from unweave.names import score_fields
 
 WIDE = 1_000  # latents
 Needs = Literal["labels", "codes", "intervention", "reconstruction", "posterior", "model", "other"]
@@ -55,7 +56,6 @@ class Metric:
     best: Literal["higher", "lower", "neither"]
     weakness: str
     variants: dict[str, str] = field(default_factory=dict)  # published forms and their settings, by source
-    scores: tuple[str, ...] = ("score",)  # the numbers of the result
     ranges: Mapping[str, str] = field(default_factory=dict)  # of scores that do not have the range of the metric
     continuous: bool = False  # accepts continuous factors
     words: bool = True  # accepts words as factors
@@ -66,6 +66,11 @@ class Metric:
     costly: bool = False  # takes minutes at the published size: computed only by name
     own: bool = False  # not in the catalogue
     name: str = ""
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """The fields of its result that are scores."""
+        return tuple(score_fields(self.name).values())
 
     @property
     def signed(self) -> Callable[..., Any]:
@@ -139,7 +144,6 @@ METRICS: dict[str, Metric] = _named(
             "Locatello et al. 2019, appendix B": "importance='svm', completeness='mean'",
             "Hsu et al. 2024 (Tripod)": "importance='forest', which holds out a tenth of 10,000 samples",
         },
-        scores=("disentanglement", "completeness", "informativeness"),
         splits_itself={"importance": "forest"},
         most_latents=WIDE,
     ),
@@ -170,7 +174,6 @@ METRICS: dict[str, Metric] = _named(
             "Hsu et al. 2023 (QLAE), standalone": "variant='qlae'",
             "Hsu et al. 2023 (QLAE), training code": "variant='qlae-training'",
         },
-        scores=("modularity", "compactness", "explicitness"),
         most_latents=WIDE,
     ),
     jemmig=Metric(
@@ -219,7 +222,6 @@ METRICS: dict[str, Metric] = _named(
         "lower",
         "Grows with the scale of the codes; .normalised does not.",
         {"disentanglement_lib": "the default settings"},
-        scores=("score", "normalised"),
         ranges={"normalised": "0 to 2"},
     ),
     mutual_information=Metric(
@@ -299,7 +301,6 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "Rewards any information, whether separated or not.",
         {"Locatello et al. 2019": "sizes=(10, 100, 1000, 10000), 5,000 to test"},
-        scores=("score", "efficiency_logistic", "efficiency_boosted"),
         costly=True,
     ),
     fairness=Metric(

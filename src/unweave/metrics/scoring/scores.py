@@ -13,6 +13,7 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.metrics.scoring.catalogue import METRICS, Metric
 from unweave.metrics.scoring.inputs import Booleans, Floats, Integers
+from unweave.names import score_fields
 from unweave.plain_json import to_plain
 
 ARRAYS: dict[Any, Any] = {Floats: np.float64, Integers: np.int64, Booleans: np.bool_}
@@ -48,12 +49,11 @@ class Scores(Mapping[str, Any]):
     @property
     def table(self) -> dict[str, float]:
         """Every score as a number; a metric with several scores has one entry for each, like ``dci.completeness``."""
-        numbers = {}
-        for name, result in self.results.items():
-            names = METRICS[name].scores if name in METRICS else ("score",)
-            for score in names:
-                numbers[name if len(names) == 1 else f"{name}.{score}"] = float(getattr(result, score))
-        return numbers
+        return {
+            score: float(getattr(result, field))
+            for metric, result in self.results.items()
+            for score, field in score_fields(metric).items()
+        }
 
     def to_json(self) -> str:
         """Return the results, matrices included, and what was left out, as JSON."""

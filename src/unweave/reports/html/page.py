@@ -11,7 +11,7 @@ from pathlib import Path
 
 from unweave.errors import Unavailable
 from unweave.reports.html.markup import Html, joined, tag
-from unweave.store.atomic import write_text
+from unweave.store.files import write_text
 
 STYLE = Path(__file__).with_name("page.css")
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"  # no script runs, and nothing is fetched

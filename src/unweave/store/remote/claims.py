@@ -18,8 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from unweave.errors import Unavailable
-from unweave.store.folder import Busy
-from unweave.store.heartbeat import is_alive, machine, started_of
+from unweave.store.lock import Busy, is_alive, machine, started_of
 from unweave.store.remote.objects import Objects
 
 CLAIMS = "claims"

@@ -30,7 +30,7 @@ class Queue:
         return name, self._tasks[name]
 
     def answer(self, said: Report) -> bool:
-        """Take what a worker says of its task; return False if another launcher trains the run, which waits then."""
+        """Handle a worker's report; requeue the run and return False if another launcher trains it."""
         if said.outcome == "busy":
             self._waiting.append(said.run)
             self._begun[said.run] -= 1

@@ -19,12 +19,14 @@ from unweave.data import DataIdentity, FactorData, open_data
 from unweave.errors import InputError, Unavailable
 from unweave.metrics.scoring.request import Material, find_metrics
 from unweave.progress import set_level
-from unweave.store.atomic import write_text
-from unweave.store.folder import Busy, State, locked, read_state, versions, write_state
-from unweave.study.checkout import checked_out
+from unweave.store.files import write_text
+from unweave.store.formats import versions
+from unweave.store.lock import Busy, locked
+from unweave.store.record import LEFT_OUT, SCORING_ERROR
+from unweave.store.remote.checkout import checked_out
+from unweave.store.state import State, read_state, write_state
 from unweave.study.snapshots import best_step, good_enough, metric_of
 from unweave.study.spec import Scoring
-from unweave.study.table import LEFT_OUT, SCORING_ERROR
 from unweave.training import Configuration, Execution, Run, fit, score
 from unweave.training.configuration import write_configuration
 
@@ -47,7 +49,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Report:
-    """What a worker says of a task."""
+    """The result of a task, reported by a worker."""
 
     run: str
     outcome: Outcome

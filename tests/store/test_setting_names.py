@@ -8,7 +8,7 @@ import pytest
 from tests.training.small import bars
 from unweave.data import FactorData, load
 from unweave.recipes import known_settings
-from unweave.store.differences import differing, settings_of, used_settings_of
+from unweave.store.setting_names import differing, settings_of, used_settings_of
 from unweave.terms.schedules import Schedule
 from unweave.training import configure
 

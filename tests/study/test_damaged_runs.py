@@ -9,11 +9,13 @@ import pytest
 from tests.study.conftest import tasks
 from tests.study.tiny import SPEC
 from unweave.errors import OtherVersion
-from unweave.store.folder import Busy, locked, runs_in
+from unweave.store.damage import damage_of, damaged_in, set_aside
+from unweave.store.folder import runs_in
+from unweave.store.lock import Busy, locked
+from unweave.store.record import read_record
 from unweave.study import Study
-from unweave.study.damage import damage_of, damaged_in, set_aside
+from unweave.study.damaged_runs import set_aside_damaged
 from unweave.study.engines.worker import Worker
-from unweave.study.table import read_record
 
 
 def cut(name: str, length: int) -> Callable[[Path], None]:
@@ -46,12 +48,12 @@ DAMAGE: dict[str, tuple[Callable[[Path], None], str]] = {
 @pytest.mark.parametrize("kind", DAMAGE)
 def test_damage_is_found(copied: Path, kind: str) -> None:
     study = Study(SPEC, store=copied)
-    planned = study.planned[0]
-    folder = copied / planned.name
-    assert damage_of(folder, read_record(folder), planned.configuration) == ""
+    name = study.planned[0].name
+    assert set_aside_damaged(study.stored, study.planned) == {}
     change, expected = DAMAGE[kind]
-    change(folder)
-    assert expected in damage_of(folder, read_record(folder), planned.configuration)
+    change(copied / name)
+    assert (damage_of(read_record(copied / name)) == "") == (kind == "configuration of another run")
+    assert expected in set_aside_damaged(study.stored, study.planned)[name]
 
 
 def test_damaged_runs_are_set_aside_and_trained_again(copied: Path) -> None:
@@ -61,7 +63,7 @@ def test_damaged_runs_are_set_aside_and_trained_again(copied: Path) -> None:
     cut("state.json", 20)(copied / broken[0])
     cut("model.safetensors", 500)(copied / broken[1])
     assert study.status() == {"damaged": 1, "finished": 5}  # weights are only looked at before training
-    aside = study.stored.set_aside_damaged(study.planned)
+    aside = set_aside_damaged(study.stored, study.planned)
     assert list(aside) == broken
     assert damaged_in(copied) == sorted(f"{name}-1" for name in broken)
     assert "header" in (copied / "damaged" / f"{broken[1]}-1" / "reason.txt").read_text()
@@ -71,7 +73,7 @@ def test_damaged_runs_are_set_aside_and_trained_again(copied: Path) -> None:
     assert [worker.carry_out(task).outcome for task in tasks(study)] == ["finished"] * 2
     assert study.status() == {"finished": 6}
     assert (copied / broken[1] / "model.safetensors").read_bytes() == weights  # the same run again
-    assert study.stored.set_aside_damaged(study.planned) == {}
+    assert set_aside_damaged(study.stored, study.planned) == {}
 
 
 def test_a_run_that_is_damaged_twice_is_set_aside_twice(copied: Path) -> None:
@@ -89,7 +91,7 @@ def test_a_run_that_is_being_trained_is_not_set_aside(copied: Path) -> None:
     with locked(folder):
         with pytest.raises(Busy):
             set_aside(folder, "damage")
-        assert study.stored.set_aside_damaged(study.planned) == {}
+        assert set_aside_damaged(study.stored, study.planned) == {}
     assert folder.is_dir()
 
 

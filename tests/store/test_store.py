@@ -9,18 +9,19 @@ from typer.testing import CliRunner
 from tests.study.tiny import SPEC
 from tests.training.hostile import CHANGES, TRACE, rewrite
 from unweave.errors import InputError, Unavailable
+from unweave.store.store import Store
 from unweave.study import Study
-from unweave.study.stored import Stored
+from unweave.study.damaged_runs import set_aside_damaged
 
 
 def test_a_store_is_a_folder_or_an_address(tmp_path: Path, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = Stored(tmp_path)
-    assert (here.folder, here.address, here.training, here.remote) == (tmp_path, str(tmp_path), tmp_path, None)
+    here = Store(tmp_path)
+    assert (here.folder, here.address, here.work, here.remote) == (tmp_path, str(tmp_path), tmp_path, None)
     monkeypatch.setenv("UNWEAVE_STORE", bucket)
-    there = Stored()
+    there = Store()
     assert there.remote is not None
     assert there.address == bucket
-    assert there.folder.parent == there.training.parent == there.remote.folder
+    assert there.folder.parent == there.work.parent == there.remote.folder
 
 
 def test_a_failed_run_is_forgotten_and_a_finished_one_is_not(copied: Path) -> None:
@@ -45,14 +46,14 @@ def test_a_run_that_is_not_the_one_of_the_study_is_refused_and_runs_no_code(
     rewrite(copied / study.planned[0].name, change, tmp_path)
     with pytest.raises((InputError, Unavailable)):
         study.runs()
-    assert study.planned[0].name in study.stored.set_aside_damaged(study.planned)
+    assert study.planned[0].name in set_aside_damaged(study.stored, study.planned)
     assert not (tmp_path / TRACE).exists()
 
 
 def test_a_store_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Unavailable, match="cannot use the store"):
-        Stored(tmp_path / "file" / "store").make()
+        Store(tmp_path / "file" / "store").make()
 
 
 def test_a_file_is_not_a_store(tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_status_names_what_was_set_aside(copied: Path, tmp_path: Path) -> None:
     study = Study(SPEC, store=copied)
     name = study.planned[0].name
     (copied / name / "scores.json").write_text("[{")
-    study.stored.set_aside_damaged(study.planned)
+    set_aside_damaged(study.stored, study.planned)
     spec = tmp_path / "tiny.toml"
     spec.write_text(SPEC)
     shown = CliRunner().invoke(app, ["study", "status", str(spec), "--store", str(copied)])

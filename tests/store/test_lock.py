@@ -8,9 +8,8 @@ import time
 from pathlib import Path
 
 from tests.training.small import trained
-from unweave.store import heartbeat
-from unweave.store.folder import locked
-from unweave.store.heartbeat import HEARTBEAT, beating, is_beating
+from unweave.store import lock as heartbeat
+from unweave.store.lock import HEARTBEAT, beating, is_beating, locked
 
 
 def test_a_folder_beats_as_long_as_its_process_trains(tmp_path: Path) -> None:
@@ -22,7 +21,7 @@ def test_a_folder_beats_as_long_as_its_process_trains(tmp_path: Path) -> None:
 
 def test_a_killed_process_no_longer_beats(tmp_path: Path) -> None:
     script = (
-        "import sys, time, pathlib; from unweave.store.heartbeat import beating\n"
+        "import sys, time, pathlib; from unweave.store.lock import beating\n"
         "with beating(pathlib.Path(sys.argv[1])): print('beating', flush=True); time.sleep(60)"
     )
     process = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True)

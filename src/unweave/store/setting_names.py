@@ -1,4 +1,8 @@
-"""The settings in which runs differ, by the names that ``--set`` takes."""
+"""The settings of runs, and those in which they differ, by the names that ``--set`` takes.
+
+Everything that shows a setting uses these names: ``lr``, ``net``, ``net.width``, ``kl.weight``, ``data.size``. The
+stored configuration nests them.
+"""
 
 from __future__ import annotations
 
@@ -49,6 +53,13 @@ def settings_of(fields: Mapping[str, Any]) -> dict[str, Any]:
 def used_settings_of(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a configuration that have an effect, by name; raise a ValueError if it is damaged."""
     return {key: value for key, value in settings_of(fields).items() if is_used(fields, key)}
+
+
+def configuration_of(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the used settings of a configuration, and what else it says: recipe, seed, steps, and the data by name."""
+    data = {f"data.{key}": value for key, value in fields["data"].items() if key not in ("options", "source")}
+    known = {key: fields[key] for key in ("recipe", "seed", "steps", "linear") if key in fields}
+    return {**known, **data, **used_settings_of(fields)}
 
 
 def is_used(fields: Mapping[str, Any], setting: str) -> bool:

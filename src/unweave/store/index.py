@@ -20,32 +20,32 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.errors import Unavailable, extra
 from unweave.progress import note
-from unweave.store.atomic import atomic_write
-from unweave.store.differences import is_used
+from unweave.store.files import atomic_write
 from unweave.store.folder import CONFIGURATION, SCORES, STATE
-from unweave.study.table import NOT_STARTED, Record, flat_configuration, read_record
+from unweave.store.record import Record, read_record
+from unweave.store.scores import Measurement
 
 if TYPE_CHECKING:
     import pandas
 
 INDEX = "index.parquet"
-FORMAT = 1  # of the index
+FORMAT = 2  # of the index
 KEY = b"unweave"  # of the metadata of the file
 WATCHED = (STATE, CONFIGURATION, SCORES)  # files whose sizes and times a row must match
 SETTLED = 2 * 10**9  # nanoseconds; a file that changed less than this before the index was written may change unseen
 PREFIX = "configuration."
-FACTS = ("status", "step", "seconds", "psnr", "error", "measured", "left_out", "scoring_failed")
+FACTS = ("status", "step", "seconds", "psnr", "error", "measured", "left_out", "scoring_failed", "data_name")
 
 
 @dataclass(frozen=True)
-class Opened:
+class RecordTable:
     """The records of some runs of a store, and their configurations by column if there is an index."""
 
     records: dict[str, Record]
     table: Any = None  # of Arrow, with a row per record, in the same order
 
     def configurations(self, runs: Sequence[str]) -> pandas.DataFrame:
-        """Return a data frame with a row per run and a column per setting of the configurations.
+        """Return a data frame with a row per run and a column per setting, like ``configuration.lr``.
 
         A setting that has no effect, such as the learning rate of PCA, is missing.
         """
@@ -60,17 +60,10 @@ class Opened:
                 values = _decoded(self.table[name], rows)
                 if values is not None:
                     columns[name] = values
-        frame = pandas.DataFrame(columns, index=range(len(runs)))
-        if (kind := f"{PREFIX}linear") in frame:
-            linear = frame[kind].notna()
-            for name in frame:
-                used = [is_used({"linear": fitted, "grouping": True}, name.removeprefix(PREFIX)) for fitted in (0, 1)]
-                if not all(used):
-                    frame[name] = frame[name].where(linear if used[1] else ~linear)
-        return frame
+        return pandas.DataFrame(columns, index=range(len(runs)))
 
 
-def open_records(store: Path, runs: Iterable[str]) -> Opened:
+def read_records(store: Path, runs: Iterable[str]) -> RecordTable:
     """Return what the files of runs say, from the index where it matches and from the files elsewhere.
 
     Without pyarrow, everything is read from the files. It is not imported if the store has none of the runs.
@@ -78,7 +71,7 @@ def open_records(store: Path, runs: Iterable[str]) -> Opened:
     names = list(dict.fromkeys(runs))
     there = _names_in(store)
     if there.isdisjoint(names) or find_spec("pyarrow") is None:
-        return Opened({name: _read(store, name, there) for name in names})
+        return RecordTable({name: _read(store, name, there) for name in names})
     stamps = {name: stamp_of(store / name) if name in there else "" for name in names}
     known = _load(store)
     places = _matching(known, stamps)
@@ -86,8 +79,7 @@ def open_records(store: Path, runs: Iterable[str]) -> Opened:
     table = _joined(known, places, fresh, stamps, names)
     if any(stamps[name] for name in fresh):
         _save(store, known, table)
-    records = dict(zip(table["run"].to_pylist(), _records(table), strict=True))
-    return Opened(records, table)
+    return RecordTable({record.name: record for record in _records(store, table)}, table)
 
 
 def _names_in(store: Path) -> set[str]:
@@ -98,7 +90,7 @@ def _names_in(store: Path) -> set[str]:
 
 
 def _read(store: Path, run: str, there: set[str]) -> Record:
-    return read_record(store / run) if run in there else NOT_STARTED
+    return read_record(store / run) if run in there else Record(store / run)
 
 
 def stamp_of(folder: Path) -> str:
@@ -169,10 +161,7 @@ def _table(records: dict[str, Record], stamps: dict[str, str]) -> Any:
     """Return records as an Arrow table; each setting of the configurations is a column of JSON texts."""
     pyarrow = extra("pyarrow", "study")
     text, number = pyarrow.string(), pyarrow.float64()
-    flat = [
-        {key: json.dumps(value) for key, value in flat_configuration(record.configuration).items()}
-        for record in records.values()
-    ]
+    flat = [{key: json.dumps(value) for key, value in record.configuration.items()} for record in records.values()]
     keys = dict.fromkeys(key for fields in flat for key in fields)
     all_records = records.values()
     columns = {
@@ -186,6 +175,7 @@ def _table(records: dict[str, Record], stamps: dict[str, str]) -> Any:
         "measured": pyarrow.array([json.dumps(record.measured) for record in all_records], text),
         "left_out": pyarrow.array([json.dumps(record.left_out) for record in all_records], text),
         "scoring_failed": pyarrow.array([record.scoring_failed for record in all_records], pyarrow.bool_()),
+        "data_name": pyarrow.array([record.data_name for record in all_records], text),
     }
     for key in keys:
         values = pyarrow.array([fields.get(key) for fields in flat], text)
@@ -193,12 +183,12 @@ def _table(records: dict[str, Record], stamps: dict[str, str]) -> Any:
     return pyarrow.table(columns)
 
 
-def _records(table: Any) -> Iterator[Record]:
+def _records(store: Path, table: Any) -> Iterator[Record]:
     """Yield the records of a table, without their configurations."""
-    columns = (table[name].to_pylist() for name in FACTS)
-    for status, step, seconds, psnr, error, measured, left_out, failed in zip(*columns, strict=True):
-        scores = tuple(map(tuple, json.loads(measured)))
-        yield Record(status, step, seconds, psnr, error, scores, _names(left_out), failed)
+    columns = (table[name].to_pylist() for name in ("run", *FACTS))
+    for run, status, step, seconds, psnr, error, measured, left_out, failed, data in zip(*columns, strict=True):
+        scores = tuple(map(Measurement._make, json.loads(measured)))
+        yield Record(store / run, status, step, seconds, psnr, error, scores, _names(left_out), failed, data)
 
 
 @lru_cache(maxsize=1024)

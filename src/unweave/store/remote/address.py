@@ -20,13 +20,13 @@ import platformdirs
 from filelock import FileLock
 
 from unweave.errors import Unavailable
-from unweave.store.atomic import write_text
+from unweave.store.damage import ASIDE, REASON
+from unweave.store.files import write_text
 from unweave.store.folder import CONFIGURATION, LABEL, NAME, SCORES, STATE
-from unweave.store.heartbeat import HEARTBEAT
+from unweave.store.lock import HEARTBEAT
+from unweave.store.record import LEFT_OUT, SCORING_ERROR
 from unweave.store.remote.claims import Claims, owners
 from unweave.store.remote.objects import Objects
-from unweave.study.damage import ASIDE, REASON
-from unweave.study.table import LEFT_OUT, SCORING_ERROR
 
 SMALL = (CONFIGURATION, SCORES, LEFT_OUT, SCORING_ERROR, LABEL, STATE)  # what a table needs
 KNOWN = "known.json"  # what the objects were when they were copied to ``runs``

@@ -15,9 +15,10 @@ import pytest
 from tests.study.tiny import SPEC
 from unweave.errors import InputError, Unavailable
 from unweave.store.folder import store_folder
+from unweave.store.remote.address import Remote, copies_of, open_remote
 from unweave.store.remote.claims import owners
 from unweave.study import Study
-from unweave.study.remote import Remote, copies_of, open_remote
+from unweave.study.damaged_runs import set_aside_damaged
 
 
 def upload(remote: Remote, store: Path) -> list[str]:
@@ -74,7 +75,7 @@ def test_a_half_uploaded_run_does_not_exist(remote: Remote, bucket: str) -> None
     for file in ("configuration.json", "model.safetensors", "scores.json"):
         there.objects.write(f"{name}/{file}", b"{")
     assert study.status() == {"not started": 6}
-    assert study.stored.set_aside_damaged(study.planned) == {}
+    assert set_aside_damaged(study.stored, study.planned) == {}
 
 
 def test_claimed_runs_are_shown_as_running(remote: Remote) -> None:
@@ -92,7 +93,7 @@ def test_damaged_runs_are_set_aside_in_the_store(remote: Remote) -> None:
     files = {path for path in remote.objects.list() if path.startswith(name)}
     remote.objects.write(f"{name}/state.json", b"{")
     assert study.status() == {"damaged": 1, "finished": 5}
-    assert list(study.stored.set_aside_damaged(study.planned)) == [name]
+    assert list(set_aside_damaged(study.stored, study.planned)) == [name]
     assert study.stored.damaged() == [f"{name}-1"]
     assert set(remote.objects.list(f"damaged/{name}-1/")) == {
         *(f"damaged/{name}-1/{path.partition('/')[2]}" for path in files),

@@ -9,12 +9,14 @@ import pytest
 from tests.study.conftest import tasks
 from tests.study.tiny import SPEC
 from unweave.errors import Unavailable
-from unweave.store.folder import Busy, State, versions, write_state
+from unweave.store.formats import versions
+from unweave.store.lock import Busy
+from unweave.store.remote.address import open_remote
+from unweave.store.remote.checkout import checked_out
 from unweave.store.remote.claims import Claim
+from unweave.store.state import State, write_state
 from unweave.study import Study
-from unweave.study.checkout import checked_out
 from unweave.study.engines.worker import Worker
-from unweave.study.remote import open_remote
 from unweave.training.loop import Session
 
 ONE = SPEC.replace("beta = [1, 4]\nseed = [0, 1]", "beta = 4\nseed = 0").replace("seeds = 2", "seeds = 1")

@@ -1,4 +1,4 @@
-"""The heartbeat of a running process, which shows that a run is being trained without taking its lock."""
+"""The lock of a run, which one process at a time holds, and its heartbeat, which shows that it is being trained."""
 
 from __future__ import annotations
 
@@ -12,9 +12,44 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
-HEARTBEAT = "heartbeat"
+from filelock import FileLock, Timeout
+
+from unweave.errors import InputError, Unavailable
+
+LOCK, HEARTBEAT = "lock", "heartbeat"
 INTERVAL = 5.0  # seconds between two beats
 SILENT = 60.0  # seconds without a beat after which a process on another machine counts as dead
+
+
+class Busy(InputError):
+    """A run is being trained by another process."""
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a run: only one process at a time trains or removes it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / LOCK, timeout=0).acquire()
+    except Timeout as error:
+        raise Busy(f"the run {folder} is being trained by another process.") from error
+    except OSError as error:
+        raise Unavailable(f"cannot use the folder {folder}: {error.strerror or error}.") from error
+    except NotImplementedError as error:
+        raise Unavailable(f"cannot use the folder {folder}: its file system has no file locks.") from error
+    with lock:
+        if is_beating(folder, _clock(folder / LOCK)):  # on another machine, where this lock may not reach
+            raise Busy(f"the run {folder} is being trained by another process, on another machine.")
+        yield
+
+
+def _clock(path: Path) -> float | None:
+    """Return the present time of a file system, which may differ from that of this machine."""
+    try:
+        os.utime(path)
+        return path.stat().st_mtime
+    except OSError:
+        return None
 
 
 @contextmanager

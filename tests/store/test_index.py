@@ -15,11 +15,11 @@ import pytest
 
 from tests.study.tiny import SPEC
 from tests.training.small import trained
+from unweave.store import index as indexing
 from unweave.store.folder import runs_in
+from unweave.store.index import INDEX, read_records, stamp_of
+from unweave.store.record import read_record
 from unweave.study import Study
-from unweave.study import index as indexing
-from unweave.study.index import INDEX, open_records, stamp_of
-from unweave.study.table import read_record
 
 
 def settle(store: Path) -> list[str]:
@@ -44,10 +44,10 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_a_method_has_no_settings_without_effect(tmp_path: Path) -> None:
     names = [trained(tmp_path, recipe).name for recipe in ("pca", "beta_vae")]
-    frame = open_records(tmp_path, names).configurations(names)
-    assert frame["configuration.optimiser.lr"].isna().tolist() == [True, False]
+    frame = read_records(tmp_path, names).configurations(names)
+    assert frame["configuration.lr"].isna().tolist() == [True, False]
     assert frame["configuration.samples"].isna().tolist() == [False, True]
-    assert frame["configuration.net.name"].fillna("").tolist() == ["", "conv16"]
+    assert frame["configuration.net"].fillna("").tolist() == ["", "conv16"]
     assert frame["configuration.latent.size"].tolist() == [10, 10]
 
 
@@ -69,12 +69,12 @@ def test_the_table_is_the_same_with_and_without_an_index(copied: Path, monkeypat
 
 def test_changed_files_are_read_again(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = settle(copied)
-    open_records(copied, names)
+    read_records(copied, names)
     read = reads(monkeypatch)
     path = copied / names[0] / "scores.json"
     path.write_text("[]\n")  # in place, which does not touch the folder
     (copied / names[1] / "scoring-error.txt").write_text("why")
-    opened = open_records(copied, names)
+    opened = read_records(copied, names)
     assert sorted(read) == sorted(names[:2])
     assert opened.records[names[0]].measured == ()
     assert opened.records[names[1]].scoring_failed
@@ -82,33 +82,33 @@ def test_changed_files_are_read_again(copied: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_wrong_row_is_not_trusted_if_its_files_differ(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = settle(copied)
-    open_records(copied, names)
+    read_records(copied, names)
     table = pyarrow.parquet.read_table(copied / INDEX)
     at = table.column_names.index("step")
     wrong = table.set_column(at, "step", pyarrow.array([77] * len(names), pyarrow.int64()))
     pyarrow.parquet.write_table(wrong, copied / INDEX)
-    assert open_records(copied, names).records[names[0]].step == 77  # its files are as it says
+    assert read_records(copied, names).records[names[0]].step == 77  # its files are as it says
     os.utime(copied / names[0] / "state.json")
-    assert open_records(copied, names).records[names[0]].step == 3
+    assert read_records(copied, names).records[names[0]].step == 3
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1 not really PAR1", b"x" * 5000])
 def test_a_damaged_index_is_made_again(copied: Path, content: bytes) -> None:
     names = settle(copied)
     (copied / INDEX).write_bytes(content)
-    assert {record.status for record in open_records(copied, names).records.values()} == {"finished"}
+    assert {record.status for record in read_records(copied, names).records.values()} == {"finished"}
     assert pyarrow.parquet.read_table(copied / INDEX).num_rows == len(names)
 
 
 def test_a_flipped_byte_is_noticed(copied: Path) -> None:
     names = settle(copied)
-    good = open_records(copied, names).records
+    good = read_records(copied, names).records
     content = bytearray((copied / INDEX).read_bytes())
     for place in range(8, len(content) // 2, 97):
         damaged = content.copy()
         damaged[place] ^= 0xFF
         (copied / INDEX).write_bytes(damaged)
-        assert open_records(copied, names).records == good
+        assert read_records(copied, names).records == good
 
 
 @pytest.mark.parametrize("mark", [None, b'{"index": 2, "unweave": "9.0"}'])
@@ -116,14 +116,14 @@ def test_an_index_of_another_version_or_program_is_ignored(
     copied: Path, mark: bytes | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = settle(copied)
-    open_records(copied, names)
+    read_records(copied, names)
     table = pyarrow.parquet.read_table(copied / INDEX)
     pyarrow.parquet.write_table(table.replace_schema_metadata({b"unweave": mark} if mark else None), copied / INDEX)
     read = reads(monkeypatch)
-    open_records(copied, names)
+    read_records(copied, names)
     assert sorted(read) == sorted(names)
     read.clear()
-    open_records(copied, names)
+    read_records(copied, names)
     assert read == []
 
 
@@ -131,9 +131,9 @@ def test_files_that_changed_a_moment_ago_are_not_trusted(copied: Path, monkeypat
     """A file system may give two changes within its resolution the same time."""
     names = settle(copied)
     os.utime(copied / names[0] / "state.json")
-    open_records(copied, names)
+    read_records(copied, names)
     read = reads(monkeypatch)
-    open_records(copied, names)
+    read_records(copied, names)
     assert read == names[:1]
 
 
@@ -148,10 +148,10 @@ def test_a_copied_store_works(copied: Path, tmp_path: Path) -> None:
 
 def test_runs_of_other_studies_stay_in_the_index_until_they_are_removed(copied: Path) -> None:
     names = settle(copied)
-    open_records(copied, names)
+    read_records(copied, names)
     os.utime(copied / names[0] / "state.json", (1, 1))
     shutil.rmtree(copied / names[-1])
-    open_records(copied, names[:2])
+    read_records(copied, names[:2])
     assert set(pyarrow.parquet.read_table(copied / INDEX)["run"].to_pylist()) == set(names[:-1])
 
 
@@ -161,7 +161,7 @@ def test_a_store_that_cannot_be_written_is_read(copied: Path, monkeypatch: pytes
 
     monkeypatch.setattr(indexing, "atomic_write", full)
     names = settle(copied)
-    assert len(open_records(copied, names).records) == 6
+    assert len(read_records(copied, names).records) == 6
     assert not (copied / INDEX).exists()
 
 

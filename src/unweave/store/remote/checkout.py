@@ -1,4 +1,4 @@
-"""Where a worker trains a run: in the folder of the store, or in a folder of this machine whose result is delivered."""
+"""The working directory of a run: the local store, or a local copy that is uploaded when the run ends."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from unweave.errors import Unavailable
-from unweave.store.folder import CHECKPOINT, CONFIGURATION, LOCK, STATE, Busy, is_address, read_state
-from unweave.store.heartbeat import HEARTBEAT
+from unweave.store.folder import CHECKPOINT, CONFIGURATION, STATE, is_address
+from unweave.store.lock import HEARTBEAT, LOCK, Busy
+from unweave.store.remote.address import Remote, open_remote
 from unweave.store.remote.claims import Claim
-from unweave.study.remote import Remote, open_remote
+from unweave.store.state import read_state
 
 Files = dict[str, tuple[int, int]]  # sizes and times of the files of a run
 SNAPSHOTS = "snapshot-"  # how the names of the weights of snapshots begin

@@ -1,0 +1,105 @@
+"""The state of a run: what its process recorded, and what it is doing now."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Literal, get_args
+
+from unweave.errors import Damaged, OtherVersion
+from unweave.store.files import is_finite, is_whole, read_json, reason_of, write_text
+from unweave.store.folder import STATE
+from unweave.store.formats import FORMAT, another_writer, check_format, refused
+from unweave.store.lock import is_beating
+
+MOST_STEPS = 10**15  # more than this is damage
+Status = Literal["running", "interrupted", "failed", "finished"]
+STATES = (*get_args(Status), "stopped", "not started")  # what status_of returns
+
+
+@dataclass(frozen=True)
+class State:
+    """The state of a run as its process recorded it."""
+
+    status: Status
+    step: int
+    version: str  # of Unweave and of torch
+    seconds: float = 0.0  # spent training, over all sessions
+    error: str = ""  # the message of the error that ended the run
+    traceback: str = ""
+    diverged: bool = False  # the error would occur again if the run were repeated
+    psnr: float | None = None  # dB, at the end
+    baseline: float | None = None  # dB, of the mean image in place of every reconstruction
+    threads: int | None = None  # CPU threads of the last session; another number changes the last bits
+    time: float = 0.0  # when this was recorded, seconds since 1970
+    format: int = FORMAT  # of the files of the run
+
+    def __post_init__(self) -> None:
+        """Raise a ValueError that names a field of a wrong type or value, as in a damaged file."""
+        if self.status not in get_args(Status):
+            raise ValueError(f"its field status is not one of {', '.join(get_args(Status))}")
+        if not is_whole(self.step) or not 0 <= self.step <= MOST_STEPS:
+            raise ValueError("its field step is not a whole number from 0 to 10^15")
+        if self.threads is not None and not is_whole(self.threads):
+            raise ValueError("its field threads is not a whole number")
+        if not is_whole(self.format) or self.format < 1:
+            raise ValueError("its field format is not a whole number of at least 1")
+        if not isinstance(self.diverged, bool):
+            raise ValueError("its field diverged is not true or false")
+        for name in ("version", "error", "traceback"):
+            if not isinstance(getattr(self, name), str):
+                raise ValueError(f"its field {name} is not text")
+        for name in ("seconds", "time", "psnr", "baseline"):
+            value = getattr(self, name)
+            if not is_finite(value) and not (value is None and name in ("psnr", "baseline")):
+                raise ValueError(f"its field {name} is not a finite number")
+        if self.seconds < 0:
+            raise ValueError("its field seconds is negative")
+
+
+def write_state(folder: Path, state: State) -> None:
+    """Record the state of a run."""
+    write_text(folder / STATE, json.dumps({**vars(state), "time": round(time.time(), 3)}, indent=2) + "\n")
+
+
+def read_state(folder: Path) -> State | None:
+    """Return the state of a run, None if nothing was recorded.
+
+    States of earlier versions are read. A state that another version wrote and this one does not understand raises an
+    OtherVersion; anything else that cannot be read is damaged.
+    """
+    path = folder / STATE
+    writer = None
+    try:
+        recorded = read_json(path)
+        if not isinstance(recorded, dict):
+            raise ValueError("it is not a JSON object")
+        check_format(path, recorded)
+        writer = another_writer(recorded)
+        known = {field.name: field.default is MISSING for field in fields(State)}
+        for name in recorded.keys() - known:
+            raise ValueError(f"its field {name} is unknown")
+        for name in (name for name, required in known.items() if required and name not in recorded):
+            raise ValueError(f"its field {name} is missing")
+        return State(**recorded)
+    except FileNotFoundError:
+        return None
+    except OtherVersion:
+        raise
+    except (OSError, ValueError) as error:
+        if writer is not None:
+            raise refused(path, writer, reason_of(error)) from error
+        raise Damaged(
+            f"{path} is damaged ({reason_of(error)})", "remove it, and the run continues from its checkpoint."
+        ) from error
+
+
+def status_of(folder: Path, state: State | None) -> str:
+    """Return what a run is doing: its recorded status, "stopped" if its process has died, or "not started"."""
+    if state is None:
+        return "running" if is_beating(folder) else "not started"
+    if state.status == "running" and not is_beating(folder):
+        return "stopped"
+    return state.status
