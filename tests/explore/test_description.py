@@ -6,24 +6,8 @@ import pytest
 import torch
 
 from unweave import Run
-from unweave.explore.description import describe, facts, normalised_information, summary_of
+from unweave.explore.description import describe, facts, summary_of
 from unweave.metrics import mig
-
-GRID = torch.cartesian_prod(torch.arange(4), torch.arange(3), torch.arange(1)).repeat(50, 1)  # the last is constant
-
-
-def test_information_of_known_codes() -> None:
-    codes = torch.stack([GRID[:, 0] * 2.0, GRID[:, 1] - 5.0, torch.zeros(len(GRID)), GRID[:, 0] // 2 * 1.0], dim=1)
-    for discrete in (True, False):
-        table = normalised_information(codes, GRID, discrete)
-        expected = [[1, 0, 0], [0, 1, 0], [0, 0, 0], [0.5, 0, 0]]  # half of two bits
-        torch.testing.assert_close(torch.tensor(table), torch.tensor(expected).double(), atol=1e-9, rtol=0)
-
-
-def test_levels_that_share_a_bin_are_kept_apart() -> None:
-    levels = torch.tensor([0.0, 0.001, 0.002, 1.0])[GRID[:, 0]][:, None]
-    assert normalised_information(levels, GRID, True)[0, 0] == pytest.approx(1.0)
-    assert normalised_information(levels, GRID, False)[0, 0] < 0.5
 
 
 def test_a_description_has_the_numbers_of_mig_and_of_the_summary(smooth: Run) -> None:
@@ -51,7 +35,9 @@ def test_a_description_has_the_numbers_of_mig_and_of_the_summary(smooth: Run) ->
         best = int(table[latent["index"]].argmax())
         assert latent["factor"] == ("place", "width", "light")[best]
         assert latent["certainty"] == pytest.approx(float(table[latent["index"], best]), abs=1e-4)
-        assert latent["low"] <= -2.5 < 2.5 <= latent["high"]
+        assert (latent["low"], latent["high"]) == (-2.0, 2.0)
+    assert {latent["index"]: latent["active"] for latent in found["latents"]} == dict(enumerate(smooth.summary.active))
+    for latent in found["latents"]:
         assert latent["levels"] is None
 
 

@@ -3,12 +3,14 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
 
+import unweave
 from unweave.errors import InputError
 from unweave.explore.rgba import from_file, from_rgba, to_rgba
 
@@ -47,9 +49,17 @@ def test_a_file_is_cropped_to_its_centre_and_scaled(kind: str) -> None:
     assert image[1:, 1:7, 1:7].max() < 12
 
 
-def test_transparent_pixels_are_white_and_colours_become_grey_where_the_model_has_one_channel() -> None:
-    clear = Image.new("RGBA", (8, 8), (255, 0, 0, 0))
-    assert from_file(encoded(clear), (3, 8, 8)).min() == 255
+def test_transparent_pixels_are_those_of_training_data(tmp_path: Path) -> None:
+    colours, alphas = np.meshgrid(np.arange(256, dtype=np.uint8), np.arange(256, dtype=np.uint8))
+    picture = Image.fromarray(np.stack([colours, 255 - colours, alphas, alphas], axis=-1))  # RGBA
+    picture.save(tmp_path / "glass.png")
+    uploaded = from_file((tmp_path / "glass.png").read_bytes(), (3, 256, 256))
+    assert torch.equal(uploaded, unweave.load(tmp_path).rows(torch.tensor([0]))[0])
+    assert uploaded[:, 0].max() == 0  # transparent
+    assert uploaded[1, 128, 0] == 128  # half of 255
+
+
+def test_colours_become_grey_where_the_model_has_one_channel() -> None:
     grey = from_file(encoded(Image.new("RGB", (8, 8), (255, 0, 0))), (1, 8, 8))
     assert grey.unique().tolist() == [76]  # the luma of red, ITU-R 601
 

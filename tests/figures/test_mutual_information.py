@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from sklearn.metrics import mutual_info_score
 
 import unweave
 from tests.training.small import pictures
@@ -17,24 +16,9 @@ from unweave.figures.mutual_information import (
     draw_mutual_information,
     information_map,
     make_mutual_information,
-    normalised_information,
 )
 from unweave.latents import Summary
 from unweave.metrics import mig
-
-
-def test_information_is_scikit_learns_over_the_entropy() -> None:
-    generator = torch.Generator().manual_seed(0)
-    factors = torch.randint(0, 4, (500, 2), generator=generator).numpy()
-    codes = torch.tensor(np.stack([factors[:, 0] * 0.7, factors[:, 1] // 2, np.zeros(500)], axis=1))
-    table = normalised_information(codes, factors, discrete=True)
-    for k in range(2):
-        entropy = mutual_info_score(factors[:, k], factors[:, k])
-        for j in range(3):
-            levels = np.unique(codes[:, j].numpy(), return_inverse=True)[1]
-            expected = mutual_info_score(levels, factors[:, k]) / entropy
-            assert table[j, k] == pytest.approx(expected, abs=1e-9)
-    assert table[0, 0] == pytest.approx(1.0)
 
 
 def test_continuous_latents_are_binned_as_in_mig(gaussian: Run, data: FactorData) -> None:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
+import scipy.stats
 import torch
 from torch import Tensor
 
@@ -50,8 +53,11 @@ def test_a_latent_knows_its_kind(name: str, discrete: bool, posterior: bool) -> 
 def test_traversals_of_continuous_latents() -> None:
     prior = Gaussian(size=2).traversal(5, 2.0, None, {})
     assert prior.tolist() == [[-2.0, -1.0, 0.0, 1.0, 2.0]] * 2
-    around = Deterministic(size=2).traversal(3, 2.0, SUMMARY, {})
-    assert around.tolist() == [[0.0, 1.0, 2.0], [-8.0, -2.0, 4.0]]
+    measured = replace(SUMMARY, low=[0.0, -4.0], high=[1.0, 10.0])
+    assert Deterministic(size=2).traversal(3, 2.0, measured, {}).tolist() == [[0.0, 0.5, 1.0], [-4.0, 3.0, 10.0]]
+    before = Deterministic(size=2).traversal(3, 2.0, SUMMARY, {})  # a run without stored quantiles
+    normal = [scipy.stats.norm(mean, std).ppf([0.01, 0.5, 0.99]) for mean, std in ((1.0, 0.5), (-2.0, 3.0))]
+    torch.testing.assert_close(before, torch.tensor(np.array(normal)).float(), atol=1e-3, rtol=0)
     with pytest.raises(InputError, match="the deterministic latent needs a summary of its codes over the data"):
         Deterministic(size=2).traversal(3, 2.0, None, {})
 
@@ -105,5 +111,6 @@ def test_a_latent_of_your_own_needs_only_a_code() -> None:
     latent = Halved(size=2)
     assert not latent.discrete
     assert not latent.has_posterior
-    assert latent.traversal(3, 1.0, SUMMARY, {}).tolist() == [[0.5, 1.0, 1.5], [-5.0, -2.0, 1.0]]
+    measured = replace(SUMMARY, low=[0.0, -4.0], high=[1.0, 10.0])
+    assert latent.traversal(2, 1.0, measured, {}).tolist() == [[0.0, 1.0], [-4.0, 10.0]]
     assert latent.sample(4, torch.Generator(), SUMMARY, {}).shape == (4, 2)

@@ -12,7 +12,14 @@ from sklearn.metrics import mutual_info_score
 
 from unweave.errors import InputError
 from unweave.metrics.estimators import information
-from unweave.metrics.estimators.information import discretize, entropies, information_table, joint_entropies, top_two
+from unweave.metrics.estimators.information import (
+    discretize,
+    entropies,
+    information_table,
+    joint_entropies,
+    normalised_information,
+    top_two,
+)
 
 tables = arrays.arrays(np.int64, st.tuples(st.integers(2, 40), st.integers(1, 3)), elements=st.integers(0, 4))
 
@@ -71,3 +78,35 @@ def test_the_best_two() -> None:
     assert best.tolist() == [3.0, 5.0]
     assert second.tolist() == [2.0, 4.0]
     assert top_two(np.array([[1.0, 5.0]]), axis=0)[1].tolist() == [0.0, 0.0]
+
+
+def test_normalised_information_is_scikit_learns_over_the_entropy() -> None:
+    factors = np.random.default_rng(0).integers(0, 4, (500, 2))
+    codes = np.stack([factors[:, 0] * 0.7, factors[:, 1] // 2, np.zeros(500)], axis=1)
+    table = normalised_information(codes, factors, discrete=True)
+    for k in range(2):
+        own = mutual_info_score(factors[:, k], factors[:, k])
+        for j in range(3):
+            levels = np.unique(codes[:, j], return_inverse=True)[1]
+            assert table[j, k] == pytest.approx(mutual_info_score(levels, factors[:, k]) / own, abs=1e-9)
+
+
+GRID = np.stack(np.meshgrid(np.arange(4), np.arange(3), [0], indexing="ij"), -1).reshape(-1, 3).repeat(50, 0)
+
+
+@pytest.mark.parametrize("discrete", [True, False])
+def test_normalised_information_of_known_codes(discrete: bool) -> None:
+    codes = np.stack([GRID[:, 0] * 2.0, GRID[:, 1] - 5.0, np.zeros(len(GRID)), GRID[:, 0] // 2 * 1.0], axis=1)
+    expected = [
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [0.0, 0.0, 0.0],
+        [0.5, 0.0, 0.0],
+    ]  # half of two bits; the last factor is constant
+    np.testing.assert_allclose(normalised_information(codes, GRID, discrete=discrete), expected, atol=1e-9)
+
+
+def test_levels_that_share_a_bin_are_kept_apart() -> None:
+    levels = np.array([0.0, 0.001, 0.002, 1.0])[GRID[:, 0]][:, None]
+    assert normalised_information(levels, GRID, discrete=True)[0, 0] == pytest.approx(1.0)
+    assert normalised_information(levels, GRID, discrete=False)[0, 0] < 0.5

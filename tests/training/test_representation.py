@@ -3,12 +3,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from tests.training.small import pictures, trained
+from tests.training.small import bars, pictures, trained
 from unweave import Run
 from unweave.errors import InputError
+from unweave.training.streams import stream
 
 IMAGES = pictures()[:6, None]
 
@@ -57,6 +59,16 @@ def test_a_traversal_moves_one_latent_at_a_time(run: Run) -> None:
         torch.testing.assert_close(grid[latent], run.decode(moved))
 
 
+def test_any_latent_can_range_over_the_quantiles_of_its_codes(run: Run) -> None:
+    values = run.traversal_values(steps=5, over="quantile")
+    images = bars().sample(2_048, stream(run.configuration.seed, "summary")).images  # those of the summary
+    low, high = np.quantile(run.encode(images).numpy(), [0.01, 0.99], axis=0)
+    np.testing.assert_allclose(values[:, 0], low, atol=1e-4)
+    np.testing.assert_allclose(values[:, 4], high, atol=1e-4)
+    np.testing.assert_allclose(values[:, 2], (low + high) / 2, atol=1e-4)
+    assert run.traverse(torch.zeros(4), steps=5, over="quantile").shape == (4, 5, 1, 16, 16)
+
+
 def test_each_level_of_a_quantised_latent_is_shown_once(run: Run) -> None:
     if run.model.values is not None:
         values = run.traversal_values(steps=50)
@@ -86,8 +98,17 @@ def test_wrong_input_is_a_sentence(run: Run) -> None:
         run.encode(torch.full((1, 1, 16, 16), float("nan")))
     with pytest.raises(InputError, match="images must be a tensor, got NoneType"):
         run.encode(None)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="span must be a finite number"):
-        run.traverse(torch.zeros(4), span=float("nan"))
+    for span in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(InputError, match="span must be a positive number"):
+            run.traverse(torch.zeros(4), span=span)
+    with pytest.raises(InputError, match="unknown range 'quantiles'"):
+        run.traverse(torch.zeros(4), over="quantiles")  # type: ignore[arg-type]
+    if run.model.values is None:
+        with pytest.raises(InputError, match="over=levels needs quantised latents"):
+            run.traverse(torch.zeros(4), over="levels")
+    if not run.has_posterior:
+        with pytest.raises(InputError, match="over=prior needs a Gaussian posterior"):
+            run.traverse(torch.zeros(4), over="prior")
     assert run.jacobian(torch.zeros(0, 4)).shape == (0, 4, 1, 16, 16)
     if not run.has_posterior:
         with pytest.raises(InputError, match="has no posterior"):

@@ -1,4 +1,4 @@
-"""What the page says about the latents of a run: their range, how much they matter, and the factors they follow."""
+"""The description of a run on the page: the range, importance and best factor of each latent."""
 
 from __future__ import annotations
 
@@ -8,25 +8,21 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, Unavailable
 from unweave.latents import Summary
-from unweave.metrics.estimators.information import discretize, entropies, information_table
+from unweave.metrics.estimators.information import normalised_information
 from unweave.names import spelled
 from unweave.plain_json import to_plain
 from unweave.training import Run
 from unweave.training.end_summary import summarise
 from unweave.training.streams import stream
 
-SAMPLE = 4000  # images that ranges and mutual information are estimated from
-BINS = 20  # of a continuous latent, as in MIG
-PRIOR = 2.5  # standard deviations; a Gaussian latent can be moved at least that far
-EDGES = (0.005, 0.995)  # quantiles of the codes between which a latent can be moved
+SAMPLE = 4000  # images that mutual information is estimated from
+SPAN = 2.0  # standard deviations of the prior, over which sliders of Gaussian latents range
 MOST_COLUMNS = 128  # latents for which a Jacobian is computed, one backward pass each
 SCORES = 8  # in the heading
-ACTIVE = {"KL": 0.01, "entropy": 0.05, "standard deviation": 0.0}  # a latent with less is not active
 
 Floats = NDArray[np.float64]
 
@@ -37,8 +33,10 @@ def describe(run: Run, data: FactorData | None, summary: Summary | None, no_data
     if data is not None:
         images, factors = data.sample(SAMPLE, stream(0, "explore"))
         codes = run.encode(images)
-    information = None if codes is None or factors is None else normalised_information(codes, factors, run.discrete)
-    latents = _latents(run, codes, summary, information, data)
+    information = None
+    if codes is not None and factors is not None:
+        information = normalised_information(codes.double().numpy(), factors.numpy(), discrete=run.discrete)
+    latents = _latents(run, summary, information, data)
     space = data.space if data is not None and data.has_factors else None
     return {
         "name": run.folder.name,
@@ -67,21 +65,6 @@ def describe(run: Run, data: FactorData | None, summary: Summary | None, no_data
     }
 
 
-def normalised_information(codes: Tensor, factors: Tensor, discrete: bool) -> Floats:
-    """Return I(z; f) / H(f) (D, K): how much of each factor each latent knows. A constant factor gives 0.
-
-    The plug-in estimate of MIG; the values of quantised latents are classes and are not binned.
-    """
-    values, classes = codes.double().numpy(), factors.numpy()
-    if discrete:
-        binned = np.stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in values.T], axis=1)
-    else:
-        binned = discretize(values, BINS)
-    entropy = entropies(classes)
-    table = information_table(binned, classes)
-    return np.divide(table, entropy, out=np.zeros_like(table), where=entropy > 0)
-
-
 def facts(run: Run) -> list[list[str]]:
     """Return labels and texts for the heading of a run."""
     c, state = run.configuration, run.state
@@ -104,13 +87,13 @@ def summary_of(run: Run, data: FactorData | None) -> Summary | None:
 
 
 def _latents(
-    run: Run, codes: Tensor | None, summary: Summary | None, information: Floats | None, data: FactorData | None
+    run: Run, summary: Summary | None, information: Floats | None, data: FactorData | None
 ) -> list[dict[str, Any]]:
     size = run.model.latent.size
-    low, high = _ranges(run, codes, summary)
+    low, high = _ranges(run, summary)
     values = run.model.values
-    importance = _importance(summary, size)
-    least = ACTIVE[summary.order_name] if summary else 0.0
+    importance = summary.information if summary else [0.0] * size
+    active = summary.active if summary else [True] * size
     names = data.space.names if information is not None and data is not None else ()
     order = summary.order if summary else list(range(size))
     latents = []
@@ -126,35 +109,18 @@ def _latents(
                 "importance": importance[index],
                 "factor": names[best] if known and best is not None else None,
                 "certainty": float(information[index, best]) if known and information is not None else None,
-                "active": importance[index] > least if summary else True,
+                "active": active[index],
             }
         )
     return to_plain(latents)  # type: ignore[no-any-return]
 
 
-def _ranges(run: Run, codes: Tensor | None, summary: Summary | None) -> tuple[list[float], list[float]]:
-    """Return the range of every slider: what the data occupies, and at least the bulk of a Gaussian prior."""
-    values = run.model.values
-    if values is not None:
-        return values.amin(1).tolist(), values.amax(1).tolist()
-    if codes is not None:
-        low, high = torch.quantile(codes, torch.tensor(EDGES), dim=0)
-    elif summary is not None:
-        mean, std = torch.tensor(summary.mean), torch.tensor(summary.std)
-        low, high = mean - PRIOR * std, mean + PRIOR * std
-    else:
-        low, high = -PRIOR * torch.ones(run.model.latent.size), PRIOR * torch.ones(run.model.latent.size)
-    if run.has_posterior:
-        low, high = low.clamp(max=-PRIOR), high.clamp(min=PRIOR)
-    equal = high <= low  # a constant latent
-    return torch.where(equal, low - 1, low).tolist(), torch.where(equal, high + 1, high).tolist()
-
-
-def _importance(summary: Summary | None, size: int) -> list[float]:
-    if summary is None:
-        return [0.0] * size
-    if summary.kl is not None:
-        return summary.kl
-    if summary.usage is not None:
-        return torch.special.entr(torch.tensor(summary.usage)).sum(1).tolist()  # type: ignore[no-any-return]
-    return summary.std
+def _ranges(run: Run, summary: Summary | None) -> tuple[list[float], list[float]]:
+    """Return the ends of every slider: those of a traversal, see :meth:`Run.traversal_values`."""
+    if summary is None and not run.has_posterior and not run.discrete:  # in training, and its data is not here
+        return [-1.0] * run.model.latent.size, [1.0] * run.model.latent.size
+    learned = {name: value.detach().cpu() for name, value in run.model.learned.items()}
+    ends = run.model.latent.traversal(2, SPAN, summary, learned)
+    low, high = ends[:, 0], ends[:, -1]
+    constant = high <= low
+    return torch.where(constant, low - 1, low).tolist(), torch.where(constant, high + 1, high).tolist()

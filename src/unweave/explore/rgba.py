@@ -9,12 +9,12 @@ import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
+from unweave.data.files.picture_files import opaque
 from unweave.errors import InputError
 
 MOST_BYTES = 16 << 20  # of an uploaded file
 MOST_PIXELS = 40_000_000  # of an uploaded picture, before it is scaled down
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
-BACKGROUND = "white"  # behind transparent pixels
 
 
 def to_rgba(images: Tensor) -> bytes:
@@ -56,11 +56,13 @@ def from_file(body: bytes, shape: tuple[int, int, int]) -> Tensor:
 
 
 def fitted(picture: Image.Image, shape: tuple[int, int, int]) -> Tensor:
-    """Return a picture as an image (C, H, W) uint8; it is cropped to the proportions of the shape, and scaled."""
+    """Return a picture as an image (C, H, W) uint8, cropped to the proportions of the shape, and scaled.
+
+    Transparent pixels are blended with black, as in training data.
+    """
     channels, height, width = shape
-    if picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info:
-        opaque = picture.convert("RGBA")
-        picture = Image.alpha_composite(Image.new("RGBA", opaque.size, BACKGROUND), opaque)
+    if picture.has_transparency_data:
+        picture = opaque(picture)
     picture = picture.convert("L" if channels == 1 else "RGB")
     if picture.size != (width, height):
         picture = ImageOps.fit(picture, (width, height), Image.Resampling.LANCZOS)

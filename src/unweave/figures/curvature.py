@@ -11,7 +11,6 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
-from unweave.figures.drawing.ordering import active_latents
 from unweave.figures.drawing.panels import SMALL, TEXT, add_legend, panel_grid, style_methods
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.metrics.scoring.inputs import Floats
@@ -79,7 +78,7 @@ def _measure(
     run: Run, data: FactorData, generator: torch.Generator, name: str, points: int, step: float
 ) -> LayerCurvature:
     codes = run.encode(data.sample(points, generator).images)
-    active = active_latents(run.summary)
+    active = run.summary.active
     latents = [latent for latent in range(codes.shape[1]) if active[latent]] or list(range(codes.shape[1]))
     spread = torch.tensor(run.summary.std)
     steps = torch.zeros(len(latents), *codes.shape)

@@ -10,7 +10,7 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
-from unweave.figures.drawing.ordering import active_latents, ordered_latents
+from unweave.figures.drawing.latent_order import ordered_latents
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.figures.mutual_information import Information, InformationMaps, draw_maps
 from unweave.figures.run_tables import latest_scores
@@ -45,7 +45,7 @@ def make_dci_importance(
             stored = dci(run.encode(drawn.images), labels[:, varying], importance=importance)
         totals = stored.importance.sum(0)
         shares = np.divide(stored.importance, totals, out=np.zeros_like(stored.importance), where=totals > 0)
-        order, active = ordered_latents(run)[0], active_latents(run.summary)
+        order, active = ordered_latents(run)[0], run.summary.active
         inactive = tuple(not active[latent] for latent in order)
         names = tuple(own.space.names[k] for k in varying)
         maps.append(Information(name, shares[order].T, names, tuple(order), inactive))

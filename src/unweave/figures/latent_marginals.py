@@ -10,7 +10,7 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import whole
-from unweave.figures.drawing.ordering import active_latents, ordered_latents
+from unweave.figures.drawing.latent_order import ordered_latents
 from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, panel_grid
 from unweave.figures.drawing.style import INACTIVE
 from unweave.figures.drawing.titles import title_of
@@ -50,7 +50,7 @@ def sample_latents(
     codes = run.encode(data.sample(whole("samples", samples, at_least=2), generator).images).double().numpy()
     order, name = ordered_latents(run)
     latents = order[: whole("most", most, at_least=1)]
-    active = active_latents(run.summary)
+    active = run.summary.active
     levels = run.model.values
     return LatentSample(
         title_of(run, f"{about} by {name}", data),

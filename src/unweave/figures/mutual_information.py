@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
-from unweave.figures.drawing.ordering import active_latents, ordered_latents
+from unweave.figures.drawing.latent_order import ordered_latents
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
 from unweave.figures.drawing.style import add_colour_bar, heat_map, new_figure
 from unweave.figures.drawing.titles import names_of, title_of
-from unweave.metrics.estimators.information import discretize, entropies, information_table
+from unweave.metrics.estimators.information import normalised_information
 from unweave.metrics.scoring.inputs import Floats
 from unweave.training import Run
 
@@ -91,23 +90,12 @@ def information_map(
         raise InputError(f"mutual_information needs data with known factors, and {data.name} has images only.")
     labels = drawn.factors.numpy()
     varying = [k for k in range(labels.shape[1]) if len(np.unique(labels[:, k])) > 1]
-    matrix = normalised_information(run.encode(drawn.images), labels[:, varying], discrete=run.discrete, bins=bins)
+    codes = run.encode(drawn.images).double().numpy()
+    matrix = normalised_information(codes, labels[:, varying], discrete=run.discrete, bins=bins)
     order = ordered_latents(run)[0]
-    active = active_latents(run.summary)
+    active = run.summary.active
     names = tuple(data.space.names[k] for k in varying)
     return Information(name, matrix[order].T, names, tuple(order), tuple(not active[latent] for latent in order))
-
-
-def normalised_information(codes: Tensor, factors: Any, *, discrete: bool, bins: int = 20) -> Floats:
-    """Return the information (D, K) of codes (N, D) about factors (N, K) over the factors' entropies."""
-    values = codes.double().numpy()
-    if discrete:
-        columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in values.T]
-        binned = np.stack(columns, axis=1)
-    else:
-        binned = discretize(values, bins)
-    information: Floats = information_table(binned, factors) / entropies(factors)
-    return information
 
 
 def draw_mutual_information(result: InformationMaps) -> Figure:

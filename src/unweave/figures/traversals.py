@@ -10,11 +10,12 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import whole
-from unweave.figures.drawing.ordering import Order, active_latents, ordered_latents
-from unweave.figures.drawing.spans import Over, latent_values, moved
+from unweave.figures.drawing.latent_order import Order, ordered_latents
+from unweave.figures.drawing.latent_values import latent_values, moved
 from unweave.figures.drawing.strips import draw_strips, to_bytes
 from unweave.figures.drawing.titles import title_of
 from unweave.training import Run
+from unweave.training.representation import Over
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,20 +49,19 @@ def make_traversals(
     order: Order = "auto",
     over: Over = "auto",
     span: float = 2.0,
-    tail: float = 0.01,
     inactive: Inactive = "mark",
     most: int | None = None,
 ) -> Traversals:
     """Move each latent over its range, starting from the codes of ``starts`` random images.
 
-    ``order`` is that of :func:`~unweave.figures.drawing.ordering.ordered_latents`; ``steps``, ``over``, ``span`` and
-    ``tail`` are those of :func:`~unweave.figures.drawing.spans.latent_values`. Inactive latents are marked, dropped, or
-    shown like the others. ``most`` limits the number of latents.
+    ``order`` is that of :func:`~unweave.figures.drawing.latent_order.ordered_latents`; ``steps``, ``over`` and ``span``
+    are those of :meth:`Run.traversal_values`. Inactive latents are marked, dropped, or shown like the others. ``most``
+    limits the number of latents.
     """
     codes = run.encode(data.sample(whole("starts", starts, at_least=1), generator).images)  # (starts, D)
-    values, ranging = latent_values(run, data, generator, steps=steps, over=over, span=span, tail=tail)
+    values, ranging = latent_values(run, steps=steps, over=over, span=span)
     latents, order_name = ordered_latents(run, order)
-    active = active_latents(run.summary)
+    active = run.summary.active
     if inactive == "drop" and any(active):
         latents = [latent for latent in latents if active[latent]]
     latents = latents[: None if most is None else whole("most", most, at_least=1)]

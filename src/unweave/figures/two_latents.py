@@ -11,14 +11,15 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError
+from unweave.figures.drawing.latent_order import ordered_latents
+from unweave.figures.drawing.latent_values import latent_values
 from unweave.figures.drawing.mosaic import mosaic
-from unweave.figures.drawing.ordering import ordered_latents
 from unweave.figures.drawing.panels import PAGE, SMALL, TEXT
-from unweave.figures.drawing.spans import Over, latent_values
 from unweave.figures.drawing.strips import to_bytes
 from unweave.figures.drawing.style import new_figure
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.training import Run
+from unweave.training.representation import Over
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,9 +71,7 @@ def make_two_latents(
         if place not in starts:
             starts[place] = own.sample(1, generator).images
         down, across = _chosen(run, latents)
-        values, _ = latent_values(
-            run, own, generator, steps=steps or (None if run.discrete else STEPS), over=over, span=span
-        )
+        values, _ = latent_values(run, steps=steps or (None if run.discrete else STEPS), over=over, span=span)
         columns = values.shape[1]
         codes = run.encode(starts[place])[0].repeat(columns, columns, 1)  # (rows, columns, D)
         codes[..., down] = values[down][:, None]

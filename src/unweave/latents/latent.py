@@ -65,13 +65,14 @@ class Latent(Settings):
     def traversal(self, steps: int, span: float, summary: Summary | None, learned: Mapping[str, Tensor]) -> Tensor:
         """Return the values (D, columns) that each latent takes in a traversal.
 
-        A continuous latent takes ``steps`` values, evenly spaced from ``span`` standard deviations below its mean over
-        the data to ``span`` above. A discrete latent takes all of its values, or ``steps`` of them if it has more.
+        A continuous latent takes ``steps`` values, evenly spaced from the 1 % to the 99 % quantile of its codes. A
+        discrete latent takes all of its values, or ``steps`` of them if it has more. ``span`` is for latents with a
+        prior: the range in standard deviations on either side of 0.
         """
         values = self.values(learned)
         if values is not None:
             return values.cpu()[:, evenly(values.shape[1], steps)]
-        return _means(self, summary) + _stds(self, summary) * torch.linspace(-span, span, steps)
+        return over_range(*_of(self, summary).range, steps)
 
     def sample(
         self, n: int, generator: torch.Generator, summary: Summary | None, learned: Mapping[str, Tensor]
@@ -105,6 +106,11 @@ def evenly(count: int, at_most: int) -> Tensor:
         return torch.arange(min(count, at_most))
     gaps = at_most - 1
     return (torch.arange(at_most) * (2 * (count - 1)) + gaps) // (2 * gaps)  # rounded to nearest, without repetition
+
+
+def over_range(low: Tensor, high: Tensor, steps: int) -> Tensor:
+    """Return ``steps`` values (D, steps), evenly spaced from ``low`` (D,) to ``high`` (D,)."""
+    return low[:, None] + (high - low)[:, None] * torch.linspace(0, 1, steps)
 
 
 def _of(latent: Latent, summary: Summary | None) -> Summary:

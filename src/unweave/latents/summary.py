@@ -5,6 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
+
+from unweave.metrics.posterior import ACTIVE_VARIANCE
+
+TAIL = 0.01  # a latent ranges from the quantile TAIL of its codes to 1 − TAIL
+NORMAL_TAIL = 2.3263  # standard deviations from the mean of a normal distribution to the quantile 1 − TAIL
+LARGEST_SHARE = 0.99  # of images that take the same level of an inactive quantised latent, at least
+LEAST_SPREAD = 0.05  # of an active deterministic latent, as a fraction of the largest standard deviation
 
 
 @dataclass(frozen=True)
@@ -15,22 +23,49 @@ class Summary:
     std: list[float]
     kl: list[float] | None  # nats, of a Gaussian posterior from the prior
     usage: list[list[float]] | None  # the share of images that take each value of a quantised latent
+    low: list[float] | None = None  # the quantile 0.01; None for runs that were trained before it was stored
+    high: list[float] | None = None  # the quantile 0.99
+
+    @property
+    def information(self) -> list[float]:
+        """What latents are ranked by: their KL, the entropy of their values, or their standard deviation."""
+        if self.kl is not None:
+            return self.kl
+        if self.usage is not None:
+            return torch.special.entr(torch.tensor(self.usage)).sum(1).tolist()  # type: ignore[no-any-return]
+        return self.std
 
     @property
     def order(self) -> list[int]:
-        """The latents by decreasing information: their KL, the entropy of their values, or their spread."""
-        if self.kl is not None:
-            information = torch.tensor(self.kl)
-        elif self.usage is not None:
-            information = torch.special.entr(torch.tensor(self.usage)).sum(1)
-        else:
-            information = torch.tensor(self.std)
-        order: list[int] = information.argsort(descending=True, stable=True).tolist()
+        """The latents by decreasing :attr:`information`."""
+        order: list[int] = torch.tensor(self.information).argsort(descending=True, stable=True).tolist()
         return order
 
     @property
     def order_name(self) -> str:
-        """What ``order`` ranks latents by, for titles: "KL", "entropy" or "standard deviation"."""
+        """The name of :attr:`information`, for titles: "KL", "entropy" or "standard deviation"."""
         if self.kl is not None:
             return "KL"
         return "entropy" if self.usage is not None else "standard deviation"
+
+    @property
+    def active(self) -> list[bool]:
+        """Whether each latent depends on the image: the rule of figures, reports and the page.
+
+        A Gaussian latent is active if the variance of its mean over the data is above 0.01 (Burda et al. 2016), as in
+        :func:`unweave.metrics.active_units`. A quantised one is inactive if at least 99 % of images take the same
+        level. Any other latent is active if its standard deviation is above a twentieth of the largest.
+        """
+        if self.kl is not None:
+            return [std**2 > ACTIVE_VARIANCE for std in self.std]
+        if self.usage is not None:
+            return [max(shares) < LARGEST_SHARE for shares in self.usage]
+        return [std > LEAST_SPREAD * max(self.std) for std in self.std]
+
+    @property
+    def range(self) -> tuple[Tensor, Tensor]:
+        """The 1 % and 99 % quantiles (D,) of the codes of each latent; those of a normal distribution if not stored."""
+        if self.low is not None and self.high is not None:
+            return torch.tensor(self.low), torch.tensor(self.high)
+        mean, reach = torch.tensor(self.mean), NORMAL_TAIL * torch.tensor(self.std)
+        return mean - reach, mean + reach

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.errors import InputError, unknown
-from unweave.metrics.estimators.information import entropies, information_table
+from unweave.metrics.estimators.information import classes_of, entropies, information_table
 from unweave.metrics.estimators.neighbours import neighbour_information
 from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression, probabilities
 from unweave.metrics.scoring.inputs import (
@@ -83,8 +83,7 @@ def infomec(
     sample = Labelled(sample.codes, classes)
     active = _active(sample.codes, discrete, variant)
     if discrete:
-        columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in sample.codes.T]
-        levels = np.stack(columns, axis=1)
+        levels = classes_of(sample.codes)
         information, inputs = information_table(levels, classes), _one_hot(levels)
     else:
         inputs = standardised(sample.codes)[0]

@@ -6,6 +6,7 @@ import torch
 
 from unweave.data import FactorData
 from unweave.latents import Summary
+from unweave.latents.summary import TAIL
 from unweave.metrics import psnr
 from unweave.model import Model
 from unweave.terms.gaussians import kl_to_prior
@@ -33,7 +34,8 @@ def summarise(model: Model, configuration: Configuration, data: FactorData) -> S
         nearest = (code[:, :, None] - values.cpu()).abs().argmin(-1)  # (B, D), among the sorted values
         counts = torch.stack([row.bincount(minlength=values.shape[1]) for row in nearest.T]).double()
         usage = (counts / len(code)).tolist()
-    return Summary(code.mean(0).tolist(), code.std(0).tolist(), kl, usage)
+    low, high = torch.quantile(code, torch.tensor([TAIL, 1 - TAIL]), dim=0)
+    return Summary(code.mean(0).tolist(), code.std(0).tolist(), kl, usage, low.tolist(), high.tolist())
 
 
 def measure_baseline(configuration: Configuration, data: FactorData) -> float:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor
 
-from unweave.errors import InputError, whole
+from unweave.errors import InputError, unknown, whole
 from unweave.factors import check_generator
 from unweave.latents import Latent, Summary
+from unweave.latents.latent import evenly, over_range
 from unweave.model import Likelihood, Model
 
+Over = Literal["auto", "quantile", "prior", "levels"]  # the range of a traversal
 BATCH = 256  # images per forward pass
 SLACK = 0.01  # how far images may be outside of [0, 1], as after resizing
 
@@ -102,25 +104,47 @@ class Representation:
             return codes.new_empty(0, self.model.latent.size, *self._shape)
         return self._each(codes, columns)
 
-    def traversal_values(self, *, steps: int = 7, span: float = 2.0) -> Tensor:
-        """Return the values (D, steps) that each latent takes in a traversal.
+    def traversal_values(self, *, steps: int = 7, over: Over = "auto", span: float = 2.0) -> Tensor:
+        """Return the values that each latent takes in a traversal, in figures and on the page as well.
 
-        A Gaussian latent ranges from −span to span, a deterministic one over ``span`` standard deviations on either
-        side of its mean. A quantised one takes each of its levels at most once, so there may be fewer than ``steps``
-        columns.
+        Args:
+            steps: The number of values. A quantised latent takes each of its levels at most once, so there may be
+                fewer.
+            over: ``"levels"``, the levels of a quantised latent; ``"prior"``, from −span to span standard deviations
+                of the prior of a Gaussian one; ``"quantile"``, from the 1 % to the 99 % quantile of the codes of any
+                latent over the data. ``"auto"`` is the first of these that is defined.
+            span: The number of standard deviations for ``"prior"``.
+
+        Returns:
+            The values (D, steps), in increasing order.
         """
         steps = whole("steps of a traversal", steps, at_least=2)
-        if not isinstance(span, Real) or not math.isfinite(span):
-            raise InputError(f"span must be a finite number, got {span!r}.")
-        return self.model.latent.traversal(steps, span, self._statistics, self._learned).cpu()
+        if not isinstance(span, Real) or not math.isfinite(span) or span <= 0:
+            raise InputError(f"span must be a positive number, got {span!r}.")
+        if over == "auto":
+            return self.model.latent.traversal(steps, span, self._statistics, self._learned).cpu()
+        if over == "levels":
+            levels = self.model.values
+            if levels is None:
+                raise InputError("over=levels needs quantised latents: use over=quantile, or over=prior if Gaussian.")
+            return levels.detach().cpu()[:, evenly(levels.shape[1], steps)]
+        if over == "prior":
+            if not self.has_posterior:
+                raise InputError(
+                    "over=prior needs a Gaussian posterior: use over=quantile, or over=levels if quantised."
+                )
+            return torch.linspace(-span, span, steps).repeat(self.model.latent.size, 1)
+        if over == "quantile":
+            return over_range(*self.summary.range, steps)
+        raise unknown("range", str(over), get_args(Over))
 
-    def traverse(self, code: Tensor, *, steps: int = 7, span: float = 2.0) -> Tensor:
+    def traverse(self, code: Tensor, *, steps: int = 7, over: Over = "auto", span: float = 2.0) -> Tensor:
         """Move each latent of a code (D,) over its range, and return the images (D, steps, C, H, W).
 
         The range is that of :meth:`traversal_values`.
         """
         (code,) = self._codes(_tensor("a code", code)[None])
-        values = self.traversal_values(steps=steps, span=span).to(code)  # (D, steps)
+        values = self.traversal_values(steps=steps, over=over, span=span).to(code)  # (D, steps)
         latents, columns = values.shape
         codes = code.repeat(latents, columns, 1)  # (D, steps, D)
         codes[torch.arange(latents), :, torch.arange(latents)] = values

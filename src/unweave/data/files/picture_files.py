@@ -90,9 +90,9 @@ def _decode(path: Path, mode: Literal["as it is", "grey"]) -> tuple[NDArray[np.u
             else:
                 colours = "L" if mode == "grey" or picture.mode in GREY else "RGB"
                 if picture.has_transparency_data:
-                    layers = np.array(picture.convert("RGBA"))
-                    alpha = "transparent" if (layers[..., 3] < 255).any() else "opaque"
-                    pixels = np.array(Image.fromarray(over_black(layers)).convert(colours))
+                    layers = picture.convert("RGBA")
+                    alpha = "transparent" if layers.getchannel("A").getextrema() != (255, 255) else "opaque"
+                    pixels = np.array(opaque(layers).convert(colours))
                 else:
                     pixels = np.array(picture.convert(colours))
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
@@ -102,6 +102,14 @@ def _decode(path: Path, mode: Literal["as it is", "grey"]) -> tuple[NDArray[np.u
             f"{path} cannot be read as a picture: it is damaged, too large or in another format."
         ) from error
     return pixels.reshape(*pixels.shape[:2], -1), alpha
+
+
+def opaque(picture: Image.Image) -> Image.Image:
+    """Blend the transparent pixels of a picture with black, with the same bytes as :func:`over_black`."""
+    layers = picture.convert("RGBA")
+    blended = Image.new("RGB", layers.size)
+    blended.paste(layers, mask=layers.getchannel("A"))
+    return blended
 
 
 def over_black(images: NDArray[np.uint8]) -> NDArray[np.uint8]:

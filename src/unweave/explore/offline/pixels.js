@@ -35,7 +35,7 @@ export async function toPixels(image, [channels, height, width]) {
   const bitmap = await bitmapOf(image);
   const canvas = new OffscreenCanvas(width, height);
   const context = canvas.getContext("2d", { willReadFrequently: true });
-  context.fillStyle = "white"; // behind transparent pixels
+  context.fillStyle = "black"; // behind transparent pixels, as in training data
   context.fillRect(0, 0, width, height);
   context.imageSmoothingQuality = "high";
   const scale = Math.max(width / bitmap.width, height / bitmap.height);

@@ -67,6 +67,21 @@ def information_table(a: Integers, b: Integers) -> Floats:
     return np.where(information < 1e-12, 0.0, information)  # rounding errors around 0
 
 
+def normalised_information(codes: Floats, factors: Integers, *, discrete: bool, bins: int = 20) -> Floats:
+    """Return I(z; f) / H(f) (D, K), the share of the entropy of each factor that each latent explains.
+
+    Codes (N, D) are binned as in MIG, or taken as classes if they are ``discrete``. A constant factor gives 0.
+    """
+    table = information_table(classes_of(codes) if discrete else discretize(codes, bins), factors)
+    entropy = entropies(factors)
+    return np.divide(table, entropy, out=np.zeros_like(table), where=entropy > 0)
+
+
+def classes_of(codes: Floats) -> Integers:
+    """Return the different values of each column of (N, D) as classes 0, 1, …, in increasing order."""
+    return np.stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in codes.T], axis=1)
+
+
 def _entropy(counts: Integers, n: int) -> float:
     return float(np.log(n) - (counts * np.log(np.maximum(counts, 1))).sum() / n)
 

@@ -1,0 +1,39 @@
+"""The values that each latent takes in a figure, with a phrase that describes them."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from unweave.training import Run
+from unweave.training.representation import Over
+
+STEPS = 11  # values of a continuous latent
+MOST_LEVELS = 24  # of a quantised latent; more would be too small to see
+
+
+def latent_values(run: Run, *, steps: int | None = None, over: Over = "auto", span: float = 2.0) -> tuple[Tensor, str]:
+    """Return the values (D, columns) of :meth:`Run.traversal_values`, and a phrase that says what they range over.
+
+    By default, there are 11 values of a continuous latent and up to 24 levels of a quantised one.
+    """
+    levels = run.model.values
+    if over == "auto":
+        shown = "levels" if levels is not None else "prior" if run.has_posterior else "quantile"
+    else:
+        shown = over
+    if steps is None:
+        steps = MOST_LEVELS if shown == "levels" else STEPS
+    values = run.traversal_values(steps=steps, over=over, span=span)
+    if shown == "levels" and levels is not None:
+        every = values.shape[1] == levels.shape[1]
+        return values, "each level once" if every else f"{values.shape[1]} of {levels.shape[1]} levels"
+    if shown == "prior":
+        return values, f"±{span:g} standard deviations of the prior"
+    return values, "1 % to 99 % quantile of the data"
+
+
+def moved(code: Tensor, latent: int, values: Tensor) -> Tensor:
+    """Return the code (D,) once for each of the values (columns,) of one latent: (columns, D)."""
+    codes = code.repeat(len(values), 1)
+    codes[:, latent] = values
+    return codes
