@@ -52,8 +52,8 @@ def main() -> None:
         f"So a machine with 64 such cores needs {total / 64 * 365.25:.0f} days for training. The authors state "
         f"{GPU_YEARS} GPU-years (NVIDIA P100), which is {GPU_YEARS * YEAR / MODELS / 3600:.2f} hours per model or "
         f"{MODELS * STEPS / (GPU_YEARS * YEAR):.0f} steps a second: {total / GPU_YEARS:.1f} of these cores are as fast "
-        "as one such GPU. Unweave was not measured on a GPU; `unweave study plan papers/challenging.toml` estimates "
-        "the time on the machine where it is called.\n",
+        "as one such GPU. Unweave was not measured on a GPU; `unweave study plan challenging-assumptions/paper` "
+        "estimates the time on the machine where it is called.\n",
         "## Steps of Tripod (Table 6 of Hsu et al. 2024)\n",
         "The published net and batch of 128, rooms3d. Ratios to QLAE.\n",
         "| model | ms | ratio | published ratio |\n|---|---|---|---|",

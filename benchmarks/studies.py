@@ -28,7 +28,7 @@ from unweave.training.loop import Callback, Moment
 
 HERE = Path(__file__).parent
 PAGE = HERE / "studies.md"
-LARGE = HERE.parent / "papers" / "challenging.toml"
+LARGE = "challenging-assumptions/paper"
 PROGRAM = "from unweave.cli import main; main()"
 OPENED = """
 import sys, time
@@ -63,7 +63,7 @@ def plan(scale: Scale) -> list[Row]:
     """Time the command line on the grid of 12,600 runs."""
 
     def seconds(*words: str) -> float:
-        command = [sys.executable, "-c", PROGRAM, "study", "plan", str(LARGE), "--store", str(scale.folder / "none")]
+        command = [sys.executable, "-c", PROGRAM, "study", "plan", LARGE, "--store", str(scale.folder / "none")]
         return _median(lambda: subprocess.run([*command, *words], check=True, capture_output=True), 5)
 
     torch = _median(lambda: subprocess.run([sys.executable, "-c", "import torch"], check=True), 3)
@@ -75,7 +75,7 @@ def plan(scale: Scale) -> list[Row]:
 
 
 def _kept_estimate(seconds: Callable[[], float]) -> float:
-    command = [sys.executable, "-c", PROGRAM, "study", "plan", str(LARGE), "--store", "none"]
+    command = [sys.executable, "-c", PROGRAM, "study", "plan", LARGE, "--store", "none"]
     subprocess.run(command, check=True, capture_output=True)  # measures what is not known yet
     return seconds()
 

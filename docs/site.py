@@ -11,9 +11,8 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from unweave.papers import FINDINGS, challenging_assumptions, read_table
+from unweave.papers import FINDINGS, challenging_assumptions
 from unweave.papers.page import markdown_table
-from unweave.papers.specs import table_path
 from unweave.recipes import RECIPES, Recipe, compose
 
 ROOT = Path(__file__).parents[1]
@@ -98,9 +97,9 @@ def linked(markdown: str) -> str:
 def evidence() -> str:
     """Return what the stored study says about each metric, as Markdown; nothing if it is not there."""
     name = challenging_assumptions.FINDING.name
-    if not table_path(name).is_file():
+    if (table := challenging_assumptions.FINDING.stored()) is None:
         return ""
-    parts = challenging_assumptions.answer(read_table(name)).parts
+    parts = challenging_assumptions.answer(table).parts
     part = next(part for part in parts if part.title == challenging_assumptions.TRUST)
     return f"{part.note} From [{name}](papers/{name}.md).\n\n{markdown_table(part.measured)}"
 
@@ -190,9 +189,9 @@ def _in_studies(name: str) -> dict[str, str]:
     """Return the rows about a recipe of the tables with spreads over seeds on the pages of findings, by finding."""
     found: dict[str, str] = {}
     for finding in FINDINGS.values():
-        if not table_path(finding.name).is_file():
+        if (stored := finding.stored()) is None:
             continue
-        for part in finding.answer(read_table(finding.name)).parts:
+        for part in finding.answer(stored).parts:
             table, key = part.measured, "method" if "method" in part.measured else "recipe"
             if "seeds" in table and key in table:
                 own = table[table[key].str.split().str[0] == name]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import unweave
-from unweave.papers.dots import discs, share_of_one_dot, spread_places
+from unweave.papers.local_disentanglement.dots import discs, share_of_one_dot, spread_places
 
 
 def test_places_are_apart_and_away_from_the_edge(generator: torch.Generator) -> None:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from unweave.papers import Answer, Claim, Finding, Part, page
+from unweave.papers import FINDINGS, Answer, Claim, Finding, Part, page, write_document
 from unweave.papers.page import markdown_table
 
 
@@ -14,14 +14,25 @@ def judged(table: pd.DataFrame) -> Answer:
 
 
 def test_every_number_comes_from_the_table() -> None:
-    finding = Finding("one", "A paper", "A sentence.", judged, lambda study: pd.DataFrame(), discussion="Because.")
+    finding = Finding("one", "A paper", "A sentence.", judged, lambda study: pd.DataFrame())
     runs = pd.DataFrame({"state": ["finished", "failed"], "seed": [0, 1], "seconds": [7200.0, 1.0], "mig": [0.5, 0.5]})
-    text = page(finding, runs)
+    text = page(write_document(finding, runs))
     assert "2 runs (1 finished, 1 failed), 1 seeds, 2.0 hours" in text
     assert "| It works \\| always. | shown | MIG 0.50. |" in text
     assert text.count("| ae | 0.5 |") == 2
-    assert "Because." in text
-    assert "MIG 0.25" in page(finding, runs.assign(mig=0.25))
+    assert "MIG 0.25" in page(write_document(finding, runs.assign(mig=0.25)))
+
+
+def test_what_was_written_about_the_stored_results_is_not_shown_beside_others() -> None:
+    finding = FINDINGS["tripod"]
+    stored = finding.stored()
+    assert stored is not None
+    words = finding.words(stored)
+    assert words.setting in page(write_document(finding, stored))
+    assert words.discussion in page(write_document(finding, stored))
+    others = page(write_document(finding, stored.assign(step=200_000)))
+    assert words.setting not in others
+    assert words.discussion not in others
 
 
 def test_missing_values_are_empty_cells() -> None:

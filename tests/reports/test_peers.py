@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
-import pandas
 import pytest
 
 from unweave import Run
-from unweave.reports.facts import read_facts
-from unweave.reports.peers import baselines_of, find_peers, place_of
+from unweave.data import identity_of
+from unweave.papers import stored_results
+from unweave.reports.facts import Score, read_facts
+from unweave.reports.peers import Peers, baselines_of, find_peers, place_of
 
 
 def test_peers_are_finished_runs_on_the_same_data_scored_in_the_same_way(runs: list[Run], tmp_path: Path) -> None:
@@ -43,13 +45,15 @@ def test_the_place_of_a_value(value: float, best: str, text: str) -> None:
     assert place_of(value, [0.2], best) == ""
 
 
-def test_baselines_are_read_from_tables_of_the_same_data(runs: list[Run], tmp_path: Path) -> None:
-    label = runs[0].configuration.data.label
-    table = pandas.DataFrame({"data": [label, label, "other"], "mig": [0.1, None, 0.3], "seed": [0, 1, 2]})
-    table.to_csv(tmp_path / "one.csv", index=False)
-    shapes = ["[1, 8, 8]", "(3, 8, 8)", "[1, 8, 8]"]
-    table.assign(**{"configuration.data.shape": shapes}, mig=[0.5, 0.6, 0.7]).to_parquet(tmp_path / "two.parquet")
-    (tmp_path / "readme.md").touch()
+@pytest.mark.parametrize(("size", "samples", "expected"), [(32, 5_000, 54), (64, 5_000, 0), (32, 10_000, 0)])
+def test_baselines_have_the_same_images_and_the_same_protocol(
+    runs: list[Run], size: int, samples: int, expected: int
+) -> None:
+    """With the results that come with Unweave: 6 methods × 3 strengths × 3 seeds on dSprites of 32 × 32 pixels."""
     facts = read_facts(runs[0].folder)
-    assert baselines_of(facts, tmp_path) == {"mig": [0.1, 0.5]}
-    assert baselines_of(facts, tmp_path / "nowhere") == {}
+    data = identity_of("dsprites", size=size)
+    facts = replace(facts, configuration=facts.configuration.model_copy(update={"data": data}))
+    protocol = {"samples": samples, "test_samples": 2_500, "seed": 0, "settings": {}}
+    score = Score("mig", "mig", 0.1, protocol)
+    found = Peers({}, [], baselines_of(facts, stored_results())).baseline_values(score)
+    assert len(found) == expected

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.reports.reading import Page
 from unweave import Run
-from unweave.reports.facts import read_facts
+from unweave.reports.facts import protocol_of, read_facts
 from unweave.reports.numbers import shown
 from unweave.reports.peers import Peers, find_peers
 from unweave.reports.scores import score_section
@@ -28,7 +28,7 @@ def test_a_run_without_comparable_runs_says_so_once(runs: list[Run]) -> None:
 
 def test_the_best_of_several_runs_is_emphasised(runs: list[Run]) -> None:
     several = [read_facts(run.folder) for run in runs]
-    nobody = Peers({}, [], {"mig": [0.5, 0.6]})
+    nobody = Peers({}, [], {("mig", protocol_of(several[0].scores[0].protocol)): [0.5, 0.6]})
     page = Page(score_section(several, [nobody] * 3).body)
     emphasised = [cell for cell in page.all("td") if "best" in str(cell.get("class"))]
     assert len(emphasised) >= 2  # of MIG and of the PSNR

@@ -18,8 +18,8 @@ def explore(
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="[RUN | STUDY.toml | STORE]",
-            help="A run, the TOML file of a study, or the folder of a store.",
+            metavar="[RUN | STUDY | STORE]",
+            help="A run, the TOML file of a study or a name such as tripod/lite, or the folder of a store.",
             show_default="the store",
         ),
     ] = None,

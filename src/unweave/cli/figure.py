@@ -25,6 +25,7 @@ from unweave.cli.options import (
     read_table,
     split_data,
 )
+from unweave.cli.study import open_study
 from unweave.errors import InputError, extra
 
 if TYPE_CHECKING:
@@ -47,7 +48,9 @@ def figure(
             show_default="NAME.png",
         ),
     ] = None,
-    study: Annotated[Path | None, typer.Option(help="Instead of runs: the TOML file of a study.")] = None,
+    study: Annotated[
+        str | None, typer.Option(help="Instead of runs: the TOML file of a study, or a name such as tripod/lite.")
+    ] = None,
     table: Annotated[
         Path | None, typer.Option(help="Instead of runs: a .csv, .parquet or .json file with one row per run.")
     ] = None,
@@ -142,7 +145,7 @@ def _checked_path(path: Path, entry: Figure) -> Path:
 
 
 def _check_source(
-    entry: Figure, runs: list[str] | None, study: Path | None, table: Path | None, data: list[str] | None
+    entry: Figure, runs: list[str] | None, study: str | None, table: Path | None, data: list[str] | None
 ) -> None:
     """Refuse a combination of runs, study, table and data that the figure cannot be made from."""
     from unweave.figures.figure import SOURCES
@@ -176,7 +179,7 @@ def _result(
     seed: int,
     *,
     runs: Sequence[str],
-    study: Path | None,
+    study: str | None,
     table: Path | None,
     sets: Sequence[FactorData],
     store: str | None,
@@ -210,11 +213,10 @@ def _data_of(runs: Sequence[Run]) -> list[FactorData]:
     return [opened[run.configuration.data.model_dump_json()] for run in runs]
 
 
-def _table_of_study(entry: Figure, spec: Path, store: str | None) -> pandas.DataFrame:
+def _table_of_study(entry: Figure, spec: str, store: str | None) -> pandas.DataFrame:
     from unweave.figures.run_tables import table_of_runs
-    from unweave.study import Study
 
-    opened = Study(spec, store=store)
+    opened = open_study(spec, store)
     if entry.rows is not table_of_runs:
         return entry.rows(opened.runs())
     frame = opened.table()

@@ -19,7 +19,7 @@ Fixed = Annotated[
     list[str] | None,
     typer.Option("--set", help="A setting of all runs, as in data.folder=pictures; can be repeated."),
 ]
-Out = Annotated[Path | None, typer.Option(help="Folder for the report and the table.", show_default="paper-NAME")]
+Out = Annotated[Path | None, typer.Option(help="Folder for the report and the table.", show_default="paper-NAME/SCALE")]
 
 
 @paper_app.command("list")
@@ -30,14 +30,14 @@ def list_papers(as_json: Json = False) -> None:
     if as_json:
         print_json(
             [
-                {"name": each.name, "paper": each.paper, "finding": each.sentence, "scales": list(each.specs)}
+                {"name": each.name, "paper": each.paper, "finding": each.sentence, "scales": list(each.scales)}
                 for each in FINDINGS.values()
             ]
         )
         return
     table = Table("name", "paper", "finding", "scales", box=None, pad_edge=False)
     for each in FINDINGS.values():
-        table.add_row(each.name, each.paper, each.sentence, ", ".join(each.specs) or "exact")
+        table.add_row(each.name, each.paper, each.sentence, ", ".join(each.scales) or "exact")
     console.print(table)
 
 
@@ -63,9 +63,9 @@ def run_paper(
     Running it again continues it.
     """
     from unweave.figures import save_figure
-    from unweave.papers import find, study_of, write_report
+    from unweave.papers import find, report, study_of, write_document
     from unweave.papers.page import picture_file
-    from unweave.papers.report import drawn
+    from unweave.reports.html.page import write_page
     from unweave.store.files import write_text
 
     finding = find(name)
@@ -74,15 +74,19 @@ def run_paper(
     if study is not None:
         states = carry_out(study, None, retry=retry, where=place(engine, workers, address, cpus, gpus, device))
     table = finding.table(study)
-    folder = out or Path(f"paper-{name}")
-    command = shlex.join(["unweave", "paper", "run", name, "--scale", scale, *_repeated("--set", settings)])
-    report = write_report(finding, table, folder / f"{name}.html", study=study, command=command)
-    write_text(folder / f"{name}.csv", table.to_csv(index=False))
-    for picture, figure in drawn(finding, table, study):
+    folder = out or Path(f"paper-{finding.name}") / (scale if finding.scales else "")
+    command = ["unweave", "paper", "run", finding.name, *(["--scale", scale] if finding.scales else [])]
+    command += _repeated("--set", settings)
+    document = write_document(
+        finding, table, study=study, command=shlex.join(command), text="" if study is None else study.text
+    )
+    for picture, figure in document.figures:
         save_figure(figure, folder / picture_file(finding, picture))
-    for claim in finding.answer(table).claims:
+    write_text(folder / f"{finding.name}.csv", table.to_csv(index=False))
+    path = write_page(folder / f"{finding.name}.html", report(document))
+    for claim in document.answer.claims:
         console.print(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}", soft_wrap=True, highlight=False)
-    console.print(f"wrote {report} and {folder / f'{name}.csv'}", soft_wrap=True, highlight=False)
+    console.print(f"wrote {path} and {folder / f'{finding.name}.csv'}", soft_wrap=True, highlight=False)
     if states.get("failed"):
         console.print("The report leaves out the runs that failed; --retry tries them again.")
         raise typer.Exit(1)
@@ -99,18 +103,19 @@ def write_pages(folder: Annotated[Path, typer.Argument(help="Folder for the page
     Figures of runs are not drawn again: unweave paper run writes them.
     """
     from unweave.figures import save_figure
-    from unweave.papers import FINDINGS, overview, page, read_table
+    from unweave.papers import FINDINGS, overview, page, write_document
     from unweave.papers.page import picture_file
-    from unweave.papers.report import drawn
-    from unweave.papers.specs import table_path
     from unweave.store.files import write_text
 
     folder.mkdir(parents=True, exist_ok=True)
-    tables = {name: read_table(name) for name in FINDINGS if table_path(name).is_file()}
-    for name, table in tables.items():
-        finding = FINDINGS[name]
-        write_text(folder / f"{name}.md", page(finding, table))
-        for picture, figure in drawn(finding, table, None):
+    answers = {}
+    for name, finding in FINDINGS.items():
+        if (table := finding.stored()) is None:
+            continue
+        document = write_document(finding, table)
+        answers[name] = document.answer
+        write_text(folder / f"{name}.md", page(document))
+        for picture, figure in document.figures:
             save_figure(figure, folder / picture_file(finding, picture))
         console.print(f"wrote {folder / f'{name}.md'}", soft_wrap=True, highlight=False)
-    write_text(folder / "index.md", overview(tables))
+    write_text(folder / "index.md", overview(answers))

@@ -46,6 +46,7 @@ def report(
     """
     check_page(out)
     from unweave.figures.catalogue import FIGURES
+    from unweave.papers import stored_results
     from unweave.progress import progress
     from unweave.reports.runs import report as write_report
 
@@ -63,5 +64,6 @@ def report(
             advance(min(seen, 1), title)
             seen += 1
 
-        write_report(folders, out, data=images, scored=scored, trust=trust, watch=watch)
+        baselines = stored_results()
+        write_report(folders, out, data=images, scored=scored, trust=trust, baselines=baselines, watch=watch)
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)

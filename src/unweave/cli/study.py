@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from unweave.study.estimate import Estimate
 
 study_app = Commands("Studies: plan, run and continue many runs from one page of TOML, and read them as a table.")
-SpecPath = Annotated[Path, typer.Argument(metavar="SPEC", help="The TOML file of the study.")]
+SpecName = Annotated[
+    str,
+    typer.Argument(metavar="SPEC", help="The TOML file of a study, or a finding with its scale, as in tripod/lite."),
+]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Worker processes of one thread each.", show_default="one per core")
 ]
@@ -66,7 +69,7 @@ Udr = Annotated[bool, typer.Option("--udr", help="Compute UDR, which opens every
 
 @study_app.command("plan")
 def plan_study(
-    spec: SpecPath,
+    spec: SpecName,
     store: Store = None,
     workers: Workers = None,
     estimated: Annotated[
@@ -78,7 +81,7 @@ def plan_study(
     """Check a specification, and print how many runs it has, how many are done, and how long the others will take."""
     from unweave.study.grid import by_data, varying
 
-    study = _open(spec, store)
+    study = open_study(spec, store)
     states, varied = study.status(), varying(study.planned)
     runs, different = len(study.planned), len({run.name for run in study.planned})
     second = study.second_stage()
@@ -111,7 +114,7 @@ def plan_study(
 
 @study_app.command("run")
 def run_study(
-    spec: SpecPath,
+    spec: SpecName,
     store: Store = None,
     engine: Engine = "local",
     workers: Workers = None,
@@ -125,13 +128,15 @@ def run_study(
     verbose: Verbose = False,
 ) -> None:
     """Train and score all runs of a study that are not done yet. Running it again continues it."""
-    _end(carry_out(_open(spec, store), part, retry=retry, where=place(engine, workers, address, cpus, gpus, device)))
+    _end(
+        carry_out(open_study(spec, store), part, retry=retry, where=place(engine, workers, address, cpus, gpus, device))
+    )
 
 
 @study_app.command("status")
-def show_status(spec: SpecPath, store: Store = None, as_json: Json = False) -> None:
+def show_status(spec: SpecName, store: Store = None, as_json: Json = False) -> None:
     """Print how many runs of a study are in each state, and the errors of those that failed."""
-    study = _open(spec, store)
+    study = open_study(spec, store)
     states = study.status()
     if as_json:
         print_json(states)
@@ -148,7 +153,7 @@ def show_status(spec: SpecPath, store: Store = None, as_json: Json = False) -> N
 
 @study_app.command("table")
 def write_table(
-    spec: SpecPath,
+    spec: SpecName,
     out: Annotated[Path, typer.Option(help="A .csv, .parquet or .json file.")],
     store: Store = None,
     udr: Annotated[
@@ -158,7 +163,7 @@ def write_table(
     """Write the table of a study, one row per run."""
     if out.suffix not in TABLES:
         raise InputError(f"--out must end in .csv, .parquet or .json, got {out.name!r}.")
-    study = _open(spec, store)
+    study = open_study(spec, store)
     frame = study.table()
     if udr:
         from unweave.study.udr import udr_of
@@ -178,7 +183,9 @@ def write_table(
 
 @study_app.command("report")
 def report_study(
-    spec: Annotated[Path | None, typer.Argument(metavar="[SPEC]", help="The TOML file of the study.")] = None,
+    spec: Annotated[
+        str | None, typer.Argument(metavar="[SPEC]", help="The TOML file of a study, or a name such as tripod/lite.")
+    ] = None,
     table: TableFile = None,
     metrics: Metrics = None,
     out: Out = Path("study.html"),
@@ -213,17 +220,19 @@ def report_study(
         if table is not None:
             write_table_report(read_table(table), out, title=table.stem, metrics=metrics, watch=watch)
         elif spec is not None:
-            from unweave.study import Study
-
             command = run_command(spec, store)
-            study = Study(spec, store=store)
+            study = open_study(spec, store)
             write_study_report(study, out, command=command, metrics=metrics, watch=watch, udr=udr)
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)
 
 
-def _open(spec: Path, store: str | None) -> Study:
+def open_study(spec: str, store: str | None) -> Study:
+    """Open a study; where a file hides a specification that comes with Unweave, say which of the two was taken."""
     from unweave.study import Study
+    from unweave.study.spec import shipped_spec
 
+    if Path(spec).is_file() and shipped_spec(spec) is not None:
+        typer.echo(f"{spec} is read from the file here; a specification of this name comes with Unweave.", err=True)
     return Study(spec, store=store)
 
 

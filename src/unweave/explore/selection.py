@@ -11,6 +11,7 @@ from typing import Any, Literal
 from unweave.errors import InputError, unknown
 from unweave.settings import REFUSED
 from unweave.store.folder import CONFIGURATION, existing_store, find_run, runs_in
+from unweave.study.spec import shipped_spec
 from unweave.training.trust import guarded
 
 Kind = Literal["run", "study", "store"]
@@ -54,8 +55,9 @@ class Selection:
 def find_selection(target: str | None, *, store: str | Path | None = None, trusted: bool = False) -> Selection:
     """Return what to show for the argument of ``unweave explore``.
 
-    A path that ends in .toml is a study. A folder with a configuration is a run, and any other folder a store.
-    Everything else is the name, label or first digits of a run in the store; without an argument, the store is shown.
+    A path that ends in .toml is a study, and so is the name of one that comes with Unweave, as in tripod/lite. A folder
+    with a configuration is a run, and any other folder a store. Everything else is the name, label or first digits of a
+    run in the store; without an argument, the store is shown.
     """
     if target is None:
         folder = existing_store(store)
@@ -63,6 +65,8 @@ def find_selection(target: str | None, *, store: str | Path | None = None, trust
     path = Path(target).expanduser()
     if path.suffix == ".toml":
         return _study(path, store, trusted)
+    if not path.exists() and shipped_spec(target) is not None:
+        return _study(target, store, trusted)
     if path.is_dir() and not (path / CONFIGURATION).is_file() and store is None:
         return _stored(path, trusted)
     folder = path.absolute() if (path / CONFIGURATION).is_file() else find_run(target, existing_store(store))
@@ -75,13 +79,13 @@ def _stored(folder: Path, trusted: bool) -> Selection:
     return Selection("store", folder.resolve().name, folder, trusted=trusted)
 
 
-def _study(path: Path, store: str | Path | None, trusted: bool) -> Selection:
+def _study(spec: str | Path, store: str | Path | None, trusted: bool) -> Selection:
     from unweave.study import Study
 
-    selection = Selection("study", path.stem, Path(), trusted=trusted)
+    selection = Selection("study", Path(spec).stem, Path(), trusted=trusted)
     try:
         with selection.guarded():
-            study = Study(path, store=store)
+            study = Study(spec, store=store)
             selection.settings = {planned.name: dict(planned.settings) for planned in study.all_planned()}
     except InputError as error:
         if REFUSED in str(error):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from unweave.errors import extra
 
 if TYPE_CHECKING:
     import pandas
@@ -13,6 +18,7 @@ if TYPE_CHECKING:
     from unweave.study import Study
 
 SCALES = ("lite", "paper")
+RESULTS, WORDS = "results.csv", "results.md"  # files of a finding
 
 
 @dataclass(frozen=True)
@@ -57,11 +63,20 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Words:
+    """What was written about the stored results of a finding: true of these numbers, and of no others."""
+
+    setting: str = ""  # how the runs were chosen, before they were trained
+    discussion: str = ""  # agreement, disagreement and explanations, without numbers
+
+
+@dataclass(frozen=True)
 class Finding:
     """A finding of a paper that one command tests.
 
     ``table`` collects the results of a study, or computes them if there is nothing to train; ``answer`` judges a table,
-    which may also have been read from a file.
+    which may also have been read from a file. The folder of its module has the specifications ``lite.toml`` and
+    ``paper.toml``, the stored ``results.csv``, and ``results.md``, the words about them.
     """
 
     name: str
@@ -69,8 +84,33 @@ class Finding:
     sentence: str
     answer: Callable[[pandas.DataFrame], Answer]
     table: Callable[[Study | None], pandas.DataFrame]
-    specs: Mapping[str, str] = field(default_factory=dict)  # file names in papers/, empty if nothing is trained
     figures: tuple[Picture, ...] = ()  # drawn from the table
     views: tuple[Picture, ...] = ()  # drawn from the study, which is None if nothing is trained
-    setting: str = ""  # of the lite scale, and the rule by which it was chosen before the runs
-    discussion: str = ""  # agreement, disagreement and explanations, without numbers
+
+    @property
+    def folder(self) -> Path:
+        """The folder with the specifications and the stored results."""
+        return Path(__file__).parent / self.name.replace("-", "_")
+
+    @property
+    def scales(self) -> tuple[str, ...]:
+        """The scales of its specifications, none if nothing is trained."""
+        return tuple(scale for scale in SCALES if (self.folder / f"{scale}.toml").is_file())
+
+    def stored(self) -> pandas.DataFrame | None:
+        """Return the results that come with Unweave, None if there are none."""
+        path = self.folder / RESULTS
+        return _read(path) if path.is_file() else None
+
+    def words(self, table: pandas.DataFrame) -> Words:
+        """Return what was written about a table, which is nothing if it is not the stored one."""
+        stored, path = self.stored(), self.folder / WORDS
+        if stored is None or not path.is_file() or not _read(StringIO(table.to_csv(index=False))).equals(stored):
+            return Words()
+        parts = re.split(r"^# (.+)\n", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+        return Words(**{title.lower(): text.strip() for title, text in zip(parts[::2], parts[1::2], strict=True)})
+
+
+def _read(source: Path | StringIO) -> pandas.DataFrame:
+    frame: pandas.DataFrame = extra("pandas", "study").read_csv(source)
+    return frame

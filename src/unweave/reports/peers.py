@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import math
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import unweave
-from unweave.errors import InputError, Unavailable, extra
+from unweave.data import DataIdentity, identity_of
+from unweave.errors import InputError, Unavailable
 from unweave.metrics import METRICS
 from unweave.reports.facts import Facts, Score, numbers_of, protocol_of
 from unweave.reports.numbers import counted, ordinal
@@ -23,28 +21,46 @@ from unweave.store.state import read_state
 if TYPE_CHECKING:
     import pandas
 
-BASELINES = Path(unweave.__file__).parent / "baselines"
 FEWEST = 2  # comparable runs, below which there is no place among them
+
+
+Measured = dict[tuple[str, tuple[Any, ...]], list[float]]  # by name and protocol of the score
 
 
 @dataclass(frozen=True)
 class Peers:
-    """Scores of other runs on the same data: by name and protocol, and those of the baselines by name."""
+    """Scores of other runs on the same data and of the baselines, by name and protocol."""
 
-    stored: dict[tuple[str, tuple[Any, ...]], list[float]]
+    stored: Measured
     psnr: list[float]
-    baselines: dict[str, list[float]]
+    baselines: Measured
 
     def values(self, score: Score) -> list[float]:
         """Return the values of stored runs that were measured in the same way."""
         return self.stored.get((score.name, protocol_of(score.protocol)), [])
 
+    def baseline_values(self, score: Score) -> list[float]:
+        """Return the values of the baselines that were measured in the same way."""
+        return self.baselines.get((score.name, protocol_of(score.protocol)), [])
 
-def find_peers(facts: Facts, store: Path, *, apart_from: Iterable[Path] = ()) -> Peers:
-    """Read the finished runs of a store that were trained on the same data, without those in ``apart_from``."""
+
+def find_peers(
+    facts: Facts, store: Path, *, apart_from: Iterable[Path] = (), baselines: Iterable[pandas.DataFrame] = ()
+) -> Peers:
+    """Read the scores of other runs on the same data.
+
+    Args:
+        facts: The run to compare.
+        store: The folder whose finished runs are read.
+        apart_from: Folders of runs that are left out.
+        baselines: Tables of runs, as :meth:`unweave.papers.Finding.stored` returns them.
+
+    Returns:
+        The scores by name and protocol.
+    """
     same = _canonical(facts.configuration.data.model_dump(mode="json"))
     left_out = {path.resolve() for path in apart_from}
-    stored: dict[tuple[str, tuple[Any, ...]], list[float]] = {}
+    stored: Measured = {}
     quality = []
     for folder in runs_in(store):
         if folder.resolve() in left_out:
@@ -65,29 +81,48 @@ def find_peers(facts: Facts, store: Path, *, apart_from: Iterable[Path] = ()) ->
                 for score in numbers_of(entry):
                     if math.isfinite(score.value):
                         stored.setdefault((score.name, protocol_of(score.protocol)), []).append(score.value)
-    return Peers(stored, quality, baselines_of(facts))
+    return Peers(stored, quality, baselines_of(facts, baselines))
 
 
-def baselines_of(facts: Facts, folder: Path = BASELINES) -> dict[str, list[float]]:
-    """Return the scores of the baselines on the same data set, by name of the score.
+def baselines_of(facts: Facts, tables: Iterable[pandas.DataFrame]) -> Measured:
+    """Return the scores of the runs in tables that were trained on the same data, by name and protocol.
 
-    Baselines are tables with one row per run, as :meth:`unweave.Study.table` returns them, in ``.parquet`` and
-    ``.csv`` files. Where a table has the shape of the images, only runs with the same shape are taken.
+    A table has the data set of each run in the column ``data``, its options in ``data.*``, and the protocol of its
+    scores in ``protocol``; tables without protocols cannot be compared with anything.
     """
-    found: dict[str, list[float]] = {}
-    for path in sorted(folder.glob("*")) if folder.is_dir() else ():
-        if path.suffix in (".parquet", ".csv"):
-            table = _read(path)
-            if "data" not in table:  # a table of something else than runs
+    found: Measured = {}
+    identities: dict[str, DataIdentity | None] = {}
+    for table in tables:
+        if not {"data", "protocol", "state"} <= set(table):  # a table of something else than runs
+            continue
+        for row in table[table["state"] == "finished"].to_dict("records"):
+            if _identity(row, identities) != facts.configuration.data:
                 continue
-            table = table[table["data"] == facts.configuration.data.label]
-            if (shape := "configuration.data.shape") in table:
-                same = _digits(facts.configuration.data.shape)
-                table = table[[_digits(value) == same for value in table[shape]]]
-            for column in table.columns:
-                if column.partition(".")[0] in METRICS:
-                    found.setdefault(column, []).extend(_numbers(table[column]))
+            protocol = json.loads(row["protocol"])
+            for name, value in row.items():
+                metric = name.partition(".")[0]
+                if metric in METRICS and isinstance(value, float | int) and math.isfinite(value):
+                    measured = protocol_of({**protocol, "settings": protocol["settings"].get(metric, {})})
+                    found.setdefault((name, measured), []).append(float(value))
     return found
+
+
+def _identity(row: Mapping[str, Any], known: dict[str, DataIdentity | None]) -> DataIdentity | None:
+    """Return the data that a row of a table names, None if it is not here or the row does not say enough."""
+    named = {key: value for key, value in row.items() if key.startswith("data.") and value == value}
+    options = {key.removeprefix("data."): _whole(value) for key, value in named.items()}
+    key = f"{row['data']} {options}"
+    if key not in known:
+        try:
+            known[key] = identity_of(str(row["data"]), **options)
+        except (InputError, Unavailable):
+            known[key] = None
+    return known[key]
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole number as an int: a column with empty cells has floats only."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def place_of(value: float, others: list[float], best: str) -> str:
@@ -100,23 +135,6 @@ def place_of(value: float, others: list[float], best: str) -> str:
     sign = -1 if best == "lower" else 1
     better = sum(sign * other > sign * value for other in others)
     return f"{ordinal(better + 1)} of {counted(len(others) + 1, 'comparable run')}"
-
-
-@functools.lru_cache(maxsize=8)
-def _read(path: Path) -> pandas.DataFrame:
-    reader = extra("pandas", "study")
-    frame: pandas.DataFrame = reader.read_parquet(path) if path.suffix == ".parquet" else reader.read_csv(path)
-    return frame
-
-
-def _numbers(column: pandas.Series) -> list[float]:
-    values = extra("pandas", "study").to_numeric(column, errors="coerce").dropna()
-    return [float(value) for value in values if math.isfinite(value)]
-
-
-def _digits(shape: object) -> list[int]:
-    """Return the numbers of a shape, which files have as a list, a tuple or a text."""
-    return [int(number) for number in re.findall(r"\d+", str(shape))]
 
 
 def _canonical(data: dict[str, Any]) -> str:

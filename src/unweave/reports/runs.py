@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unweave.data import FactorData
 from unweave.data.interface.labels import OWN
@@ -25,6 +25,9 @@ from unweave.store.setting_names import used_settings_of
 from unweave.training import Run, score
 from unweave.training.trust import guarded, own_code_of
 
+if TYPE_CHECKING:
+    import pandas
+
 MOST = 5_000_000  # bytes of a report
 MAIN = ("steps", "batch", "lr", "net", "samples")  # settings that are listed even if only some runs have them
 
@@ -39,14 +42,23 @@ def report(
     store: str | Path | None = None,
     scored: bool = False,
     trust: bool = True,
+    baselines: Sequence[pandas.DataFrame] = (),
     watch: Watch | None = None,
 ) -> Path:
-    """Write the report of a run, or a comparison of several runs, as one HTML file, and return its path.
+    """Write the report of a run, or a comparison of several runs, as one HTML file.
 
-    ``runs`` are runs, or their names, labels or folders in the ``store``, whose other runs the scores are compared
-    with. ``data`` replaces the data that the runs were trained on, for figures. With ``scored``, every metric that
-    applies is measured first, if it was not before; otherwise the report shows the scores that are stored. Without
-    ``trust``, runs that need code outside of Unweave are refused, as by :func:`unweave.open`.
+    Args:
+        runs: Runs, or their names, labels or folders in the ``store``.
+        out: The file.
+        data: Replaces the data that the runs were trained on, for figures.
+        store: The folder whose other runs the scores are compared with.
+        scored: Measure every metric that applies first; otherwise the report shows the scores that are stored.
+        trust: Whether runs that need code outside of Unweave are opened, as by :func:`unweave.open`.
+        baselines: Tables of runs that scores are compared with, where data and protocol are the same.
+        watch: Called with the title of each figure.
+
+    Returns:
+        The path of the file.
     """
     given = [runs] if isinstance(runs, Run | str | Path) else list(runs)
     if not given:
@@ -59,13 +71,15 @@ def report(
     if scored:  # and read what was measured
         several = [read_facts(folder, data, trust=trust) for folder in folders]
     with guarded(trust):
-        return write_page(out, make_report(several, watch))
+        return write_page(out, make_report(several, watch, baselines))
 
 
-def make_report(several: Sequence[Facts], watch: Watch | None = None) -> str:
+def make_report(
+    several: Sequence[Facts], watch: Watch | None = None, baselines: Sequence[pandas.DataFrame] = ()
+) -> str:
     """Return the report of runs as the text of an HTML file."""
     folders = [facts.folder for facts in several]
-    peers = [find_peers(facts, facts.folder.parent, apart_from=folders) for facts in several]
+    peers = [find_peers(facts, facts.folder.parent, apart_from=folders, baselines=baselines) for facts in several]
     figures = show_figures(several, watch)
     notes = [tag("p", note, class_="note warning") for facts in several for note in _notes(facts, len(several))]
     scores = score_section(several, peers)

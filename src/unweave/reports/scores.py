@@ -67,7 +67,7 @@ def _line(name: str, several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[
     part = name.partition(".")[2]
     range_ = metric.ranges.get(part, metric.range) if metric else ""
     others = _together([each.values(score) for each, score in zip(peers, scores, strict=True) if score])
-    baselines = _together([each.baselines.get(name, []) for each in peers])
+    baselines = _together([each.baseline_values(score) for each, score in zip(peers, scores, strict=True) if score])
     meaning = f"{PARTS.get(name, metric.question)} {_better(best, range_)}" if metric else "A metric of your own."
     values = [score.value if score else None for score in scores]
     where = _where(values, others, baselines, best, range_, name)

@@ -195,7 +195,7 @@ def _how_to_repeat(text: str, command: str) -> Section:
     return Section("How to repeat this study", joined(parts), short="Repeat")
 
 
-def run_command(spec: Path, store: str | Path | None = None) -> str:
+def run_command(spec: str | Path, store: str | Path | None = None) -> str:
     """Return the command that runs a study, as it is typed in a shell in the current folder."""
     place = [] if store is None else ["--store", from_here(store)]
     return shlex.join(["unweave", "study", "run", from_here(spec), *place])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import tomllib
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -14,6 +15,7 @@ from pydantic import Field
 from unweave.errors import InputError, Unavailable, unknown
 from unweave.settings import Settings
 
+SHIPPED = Path(__file__).parents[1] / "papers"  # one folder per finding, with its specifications
 NAME = re.compile(r"[\w.-]+")
 AXES = ("recipe", "data")  # what every run has; everything else is a setting
 MOST = 100_000  # seeds of a grid
@@ -96,9 +98,41 @@ class Spec(Settings):
         yield from _product({**self.fixed, **self.grid[number - 1]}, f"grid {number}")
 
 
+def find_spec(given: str | Path) -> Path:
+    """Return the file of a specification, given its path or the name of one that comes with Unweave, as in tripod/lite.
+
+    A file comes first, except for a single word, which is no path: write ./word. Names may have - or _.
+    """
+    path, text = Path(given), str(given)
+    is_path = isinstance(given, Path) or bool(path.suffix) or "/" in text or os.sep in text
+    if is_path and path.is_file():
+        return path
+    if (shipped := shipped_spec(text)) is not None:
+        return shipped
+    if is_path and (path.suffix or text.count("/") != 1):
+        return path
+    error = unknown("specification", text, shipped_names())
+    raise InputError(f"{error} For the file of this name, write ./{text}") if path.is_file() else error
+
+
+def shipped_spec(name: str) -> Path | None:
+    """Return the file of a specification that comes with Unweave, None if there is none of this name."""
+    return dict(_shipped()).get(name.replace("_", "-"))
+
+
+def shipped_names() -> list[str]:
+    """Return the names of the specifications that come with Unweave, such as tripod/lite."""
+    return [name for name, _ in _shipped()]
+
+
+def _shipped() -> Iterator[tuple[str, Path]]:
+    for path in sorted(SHIPPED.glob("*/*.toml")):
+        yield f"{path.parent.name.replace('_', '-')}/{path.stem}", path
+
+
 def read_spec(path: str | Path) -> Spec:
-    """Read a specification from a TOML file; errors name the line."""
-    path = Path(path)
+    """Read a specification from a TOML file, or one that comes with Unweave by its name; errors name the line."""
+    path = find_spec(path)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -17,7 +17,7 @@ from unweave.study.engines.worker import Report, Task
 from unweave.study.estimate import Estimate, estimate
 from unweave.study.grid import Planned, configured, plan
 from unweave.study.selection import select
-from unweave.study.spec import Spec, parse_spec, read_spec
+from unweave.study.spec import Spec, find_spec, parse_spec, read_spec
 from unweave.study.table import Protocols, Row, row_of
 from unweave.training import Execution, Run
 from unweave.training.run import open_folder_of
@@ -32,15 +32,16 @@ class Study:
     """The runs of a specification in a store. Running it again continues it."""
 
     def __init__(self, spec: str | Path | Spec, *, store: str | Path | None = None) -> None:
-        """``spec`` is the path of a TOML file, a TOML text, or a Spec."""
+        """``spec`` is the path of a TOML file, a name such as tripod/lite, a TOML text, or a Spec."""
         self._text, self._file = "", ""
         if isinstance(spec, Spec):
             self.spec = spec
         elif isinstance(spec, str) and "\n" in spec:
             self._text, self.spec = spec, parse_spec(spec)
         else:
-            self.spec = read_spec(spec)
-            self._text, self._file = Path(spec).read_text(encoding="utf-8"), f"{spec}: "
+            path = find_spec(spec)
+            self.spec = read_spec(path)
+            self._text, self._file = path.read_text(encoding="utf-8"), f"{spec}: "
         self.set_aside: dict[str, str] = {}  # damaged runs that the last call of run has set aside, with reasons
         self.stored = Store(store)
         self.store = self.stored.folder  # of this machine, where the files of runs are read

@@ -1,0 +1,102 @@
+"""Combinations of inductive biases that no paper has tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
+from unweave.papers.summaries import finished, mean_and_spread, over_seeds
+from unweave.papers.tables import collect, finite
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+JUDGED = "infomec.modularity"
+PLUS = " + "  # between a method and what is added to it
+SCORES = (JUDGED, "dci.disentanglement", "mig", "psnr")
+
+
+def answer(table: pandas.DataFrame) -> Answer:
+    """Compare each combination with the method that it extends, and with all methods on its data set."""
+    runs = with_methods(table)
+    claims = []
+    for data, group in runs.groupby("data"):
+        values = {name: finite(each[JUDGED]) for name, each in group.groupby("method")}
+        values = {name: each for name, each in values.items() if len(each)}
+        new = [name for name in values if PLUS in name]
+        claims += [_exceeds(str(data), name, values) for name in new if name.split(PLUS)[0] in values]
+        if new and len(values) > len(new):
+            ordered = sorted(values, key=lambda name: -values[name].mean())
+            evidence = ", ".join(f"{name} {mean_and_spread(values[name])}" for name in ordered)
+            claims.append(
+                Claim(f"A combination has the highest mean InfoM on {data}.", ordered[0] in new, f"{evidence}.")
+            )
+    measured = over_seeds(runs.sort_values(["data", "method"]), ["data", "method"], SCORES)
+    return Answer(claims, [Part("Scores", measured)])
+
+
+def _exceeds(data: str, name: str, values: dict[str, Any]) -> Claim:
+    """Judge whether all seeds of a combination exceed all seeds of the method that it extends."""
+    base = name.split(PLUS)[0]
+    one, other = values[name], values[base]
+    sentence = f"{name} has a higher InfoM than {base} on {data}."
+    if len(one) < 2 or len(other) < 2:
+        return Claim(sentence, None, "There are fewer than two runs.")
+    return Claim(
+        sentence,
+        bool(one.min() > other.max()),
+        f"{mean_and_spread(one)} against {mean_and_spread(other)}, {len(one)} and {len(other)} seeds. Shown if all "
+        "seeds of the first exceed all of the second.",
+    )
+
+
+def with_methods(table: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the finished runs with the column ``method``."""
+    runs = finished(table).copy()
+    runs["method"] = [_method(row) for row in runs.to_dict("records")]
+    return runs
+
+
+def scores_on(data: str, caption: str) -> Picture:
+    """Return the picture of the scores of every run on a data set; data sets have different methods."""
+
+    def draw(table: pandas.DataFrame) -> Figure:
+        from unweave.figures.score_strips import draw_score_strips, make_score_strips
+
+        runs = with_methods(table)
+        return draw_score_strips(make_score_strips(runs[runs["data"] == data], metrics=SCORES[:3], by="method"))
+
+    return Picture(f"scores-{data}", caption, draw)
+
+
+def _method(row: dict[str, Any]) -> str:
+    """Return a name like "ae fsq + jacobian_l1"."""
+    parts = [str(row["recipe"])]
+    if isinstance(row.get("latent"), str):
+        parts[0] += f" {row['latent']}"
+    terms = row.get("terms")
+    if isinstance(terms, str) and terms.startswith("{"):  # as a CSV file has it
+        import ast
+
+        terms = ast.literal_eval(terms)
+    if isinstance(terms, dict):
+        parts += list(terms)
+    if isinstance(row.get("grouping"), str):
+        parts.append(f"pairs ({row['grouping']})")
+    if row.get("blur") and row["blur"] == row["blur"]:
+        parts.append("blurred reconstruction")
+    return PLUS.join(parts)
+
+
+FINDING = Finding(
+    "combinations",
+    "No paper: combinations of the terms of all four",
+    "Methods are lists of terms, so terms of different papers can be combined.",
+    answer,
+    collect,
+    figures=(
+        scores_on("rooms3d", "Scores of every run on Rooms3D."),
+        scores_on("xysquares", "Scores of every run on XYSquares at full spacing."),
+    ),
+)
