@@ -89,6 +89,14 @@ def test_the_example_of_the_documentation_plans_without_opening_data() -> None:
             ('net = "tests.study.tiny:linear"', 'net = "conv64"'),
             "line 13: grid 1: net 'conv64' needs images .* got 8 × 8",
         ),
+        (
+            ('metrics = ["mig"]', 'metrics = ["mig"]\ndisentanglement = ["mig", "sap"]'),
+            "line 4: disentanglement: 'sap' needs the metric sap, but metrics are mig",
+        ),
+        (
+            ('metrics = ["mig"]', 'metrics = ["dci"]\ndisentanglement = ["dci.disentangled"]'),
+            "line 4: unknown score in disentanglement 'dci.disentangled': did you mean 'dci.disentanglement'",
+        ),
         (('metrics = ["mig"]', 'metrics = ["migg"]'), "line 3: unknown metric 'migg': did you mean 'mig'"),
         (('recipe = ["ae"]', 'recipe = ["ae"]\nterms = {kl = 1.0}'), "line 23: grid 2: the term kl cannot be combined"),
         (('data = "tests.study.tiny:Dots"\nbeta', 'data = "./nowhere"\nbeta'), "line 17: grid 1: there is no file"),

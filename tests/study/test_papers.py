@@ -83,3 +83,16 @@ def test_every_method_of_tripod_has_two_latents_per_factor() -> None:
     factors = {"shapes3d": 6, "mpi3d_real_complex": 7, "falcor3d": 7, "isaac3d": 9}  # Table 2 of Hsu et al. 2024
     for run in Study("tripod/paper").planned:
         assert run.configuration.latent.size == 2 * factors[run.settings["data"]], run.settings
+
+
+@pytest.mark.parametrize("name", ["challenging", "challenging-lite"])
+def test_the_large_study_compares_by_the_six_metrics_of_the_paper(name: str) -> None:
+    spec = Study(PAPERS / f"{name}.toml").spec
+    assert sorted(spec.disentanglement) == [
+        "beta_vae_score",
+        "dci.disentanglement",
+        "factor_vae_score",
+        "mig",
+        "modularity",
+        "sap",
+    ]  # Locatello et al. 2019, sec. 4

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas
 import pytest
 
 from tests.study.tiny import SPEC
@@ -14,6 +15,7 @@ from unweave.errors import InputError
 from unweave.store.folder import runs_in
 from unweave.store.store import Store
 from unweave.study import Study
+from unweave.study.columns import disentanglement_metrics
 from unweave.study.engines.engine import Engine
 
 
@@ -32,6 +34,16 @@ def test_a_study_is_trained_scored_and_read_as_a_table(tmp_path: Path) -> None:
     assert len(study.runs(where=lambda row: row.scores["mig"] >= 0)) == 6
     with pytest.raises(InputError, match="no run of this study has a setting 'bet'"):
         study.runs(where={"bet": 4})
+
+
+def test_the_table_names_the_disentanglement_metrics_of_the_study(tmp_path: Path) -> None:
+    named = SPEC.replace('["mig"]', '["mig", "dci"]\ndisentanglement = ["dci.disentanglement", "mig"]')
+    table = Study(named, store=tmp_path).table()
+    assert disentanglement_metrics(table) == ["dci.disentanglement", "mig"]
+    assert disentanglement_metrics(table[table["state"] == "not started"]) == ["dci.disentanglement", "mig"]
+    table.to_parquet(tmp_path / "table.parquet")
+    assert disentanglement_metrics(pandas.read_parquet(tmp_path / "table.parquet")) == ["dci.disentanglement", "mig"]
+    assert "dci.completeness" in disentanglement_metrics(Study(SPEC, store=tmp_path).table())
 
 
 def test_a_wrong_device_fails_no_run(tmp_path: Path) -> None:

@@ -126,6 +126,11 @@ def _check_metrics(spec: Spec, text: str) -> None:
         except InputError as error:
             raise with_line(text, "metrics", 0, error) from None
     try:
+        for score in spec.disentanglement:
+            _check_score(spec, score, "disentanglement")
+    except InputError as error:
+        raise with_line(text, "disentanglement", 0, error) from None
+    try:
         check_settings(spec.score.settings, spec.metrics or "all")
         for name in spec.score.settings:
             if name not in spec.metrics:
@@ -138,16 +143,16 @@ def _check_metrics(spec: Spec, text: str) -> None:
         raise with_line(text, next((key for key in keys if line_of(text, key)), "score"), 0, error) from None
 
 
-def _check_score(spec: Spec, by: str, title: str) -> None:
+def _check_score(spec: Spec, named: str, where: str) -> None:
     """Refuse a score that a study does not measure."""
-    metric = metric_of(by, spec.metrics)
+    metric = metric_of(named, spec.metrics)
     if metric not in spec.metrics:
         measured = ", ".join(spec.metrics) or "none"
-        raise InputError(f"{title} by = {by!r} needs the metric {metric}, but metrics are {measured}.")
+        raise InputError(f"{where}: {named!r} needs the metric {metric}, but metrics are {measured}.")
     scores = METRICS[metric].scores if metric in METRICS else ()
     columns = [metric] if len(scores) == 1 else [f"{metric}.{score}" for score in scores]
-    if columns and by not in columns:
-        raise unknown(f"score in {title} by", by, columns)
+    if columns and named not in columns:
+        raise unknown(f"score in {where}", named, columns)
 
 
 def _check_snapshot(spec: Spec, rule: SnapshotRule, runs: list[Planned], text: str) -> None:
@@ -157,7 +162,7 @@ def _check_snapshot(spec: Spec, rule: SnapshotRule, runs: list[Planned], text: s
         return with_line(text, *place_in_snapshot(text, key), error)
 
     try:
-        _check_score(spec, rule.by, rule.title)
+        _check_score(spec, rule.by, f"{rule.title} by")
     except InputError as error:
         raise wrong("by", error) from None
     if rule.psnr and "psnr" not in spec.metrics:
@@ -179,7 +184,7 @@ def _check_snapshot(spec: Spec, rule: SnapshotRule, runs: list[Planned], text: s
 def _check_selection(spec: Spec, rule: Selection, known: set[str], text: str) -> None:
     """Refuse a rule whose score is not measured, that groups by a setting that no run has, or without fresh seeds."""
     try:
-        _check_score(spec, rule.by, rule.title)
+        _check_score(spec, rule.by, f"{rule.title} by")
     except InputError as error:
         raise with_line(text, "by", "select", error) from None
     for key in rule.per:

@@ -62,6 +62,7 @@ class Spec(Settings):
     title: ClassVar[str] = "the study"
     name: str
     metrics: tuple[str, ...] = ()
+    disentanglement: tuple[str, ...] = ()  # the scores by which questions compare methods; () for all that need labels
     score: Scoring = Scoring()
     fixed: dict[str, Any] = Field(default_factory=dict)
     grid: tuple[dict[str, Any], ...]
@@ -161,7 +162,8 @@ def parse_spec(text: str) -> Spec:
         raise InputError('a study needs a name: name = "…".')
     if not isinstance(fields["name"], str) or not NAME.fullmatch(fields["name"]):
         raise _at(text, "name", InputError("name must be a word of letters, digits, dots and dashes."))
-    fields["metrics"] = _checked_metrics(fields.get("metrics", []), text)
+    for key in ("metrics", "disentanglement"):
+        fields[key] = _checked_names(key, fields.get(key, []), text)
     try:
         spec = Spec(**fields)
     except InputError as error:
@@ -175,12 +177,12 @@ def parse_spec(text: str) -> Spec:
     return spec
 
 
-def _checked_metrics(metrics: Any, text: str) -> tuple[str, ...]:
-    if not isinstance(metrics, list) or not all(isinstance(name, str) for name in metrics):
-        raise _at(text, "metrics", InputError(f"metrics must be a list of names, got {metrics!r}."))
-    if repeated := _repeated(metrics):
-        raise _at(text, "metrics", InputError(f"metrics lists {repeated} twice: list it once."))
-    return tuple(metrics)
+def _checked_names(key: str, names: Any, text: str) -> tuple[str, ...]:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise _at(text, key, InputError(f"{key} must be a list of names, got {names!r}."))
+    if repeated := _repeated(names):
+        raise _at(text, key, InputError(f"{key} lists {repeated} twice: list it once."))
+    return tuple(names)
 
 
 def _repeated(values: Sequence[Any]) -> str | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from unweave.errors import InputError, extra, whole
 from unweave.store.index import RecordTable
 from unweave.store.store import Store
+from unweave.study.columns import with_disentanglement
 from unweave.study.damaged_runs import set_aside_damaged
 from unweave.study.engines.engine import Engine
 from unweave.study.engines.worker import Report, Task
@@ -143,13 +144,17 @@ class Study:
         return self.status()
 
     def table(self) -> pandas.DataFrame:
-        """Return a data frame with one row per run: settings, configuration, scores, timing and state."""
+        """Return a data frame with one row per run: settings, configuration, scores, timing and state.
+
+        Its attribute ``disentanglement`` has the scores of that name in the specification, by which questions compare.
+        """
         pandas = extra("pandas", "study")
         planned = self.all_planned()
         names = [run.name for run in planned]
         found = self.stored.records(names)
         rows = [row.flat() for row in self._rows_in(found, planned)]
-        return pandas.concat([pandas.DataFrame(rows), found.configurations(names)], axis=1)
+        table = pandas.concat([pandas.DataFrame(rows), found.configurations(names)], axis=1)
+        return with_disentanglement(table, self.spec.disentanglement)
 
     def runs(self, where: Mapping[str, Any] | Callable[[Row], bool] | None = None) -> list[Run]:
         """Open the finished runs with these settings, or those for which a function of the row is true."""
