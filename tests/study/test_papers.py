@@ -85,9 +85,9 @@ def test_every_method_of_tripod_has_two_latents_per_factor() -> None:
         assert run.configuration.latent.size == 2 * factors[run.settings["data"]], run.settings
 
 
-@pytest.mark.parametrize("name", ["challenging", "challenging-lite"])
+@pytest.mark.parametrize("name", ["challenging-assumptions/paper", "challenging-assumptions/lite"])
 def test_the_large_study_compares_by_the_six_metrics_of_the_paper(name: str) -> None:
-    spec = Study(PAPERS / f"{name}.toml").spec
+    spec = Study(name).spec
     assert sorted(spec.disentanglement) == [
         "beta_vae_score",
         "dci.disentanglement",
