@@ -192,7 +192,7 @@ def _in_studies(name: str) -> dict[str, str]:
         if (stored := finding.stored()) is None:
             continue
         for part in finding.answer(stored).parts:
-            table, key = part.measured, "method" if "method" in part.measured else "recipe"
+            table, key = part.measured, "recipe" if "recipe" in part.measured else "method"
             if "seeds" in table and key in table:
                 own = table[table[key].str.split().str[0] == name]
                 if len(own):
