@@ -13,7 +13,7 @@ from tests.study.tiny import SPEC
 from tests.training.small import trained
 from unweave import Run
 from unweave.explore import find_selection
-from unweave.explore.table import Table, columns, first_axes, flat, read_row
+from unweave.explore.table import Table, columns, first_axes, read_row
 
 Until = Callable[[Callable[[], object]], None]
 
@@ -84,8 +84,8 @@ def test_scores_are_in_the_order_of_the_metrics() -> None:
 def test_a_method_has_no_settings_without_effect(tmp_path: Path, smooth: Run) -> None:
     linear = trained(tmp_path, "pca", latents=4, samples=50)
     values = by_name({"columns": columns([read_row(smooth.folder), read_row(linear.folder)])})
-    assert values["optimiser.lr"] == [3e-3, None]
-    assert values["net.name"] == ["conv16", None]
+    assert values["lr"] == [3e-3, None]
+    assert values["net"] == ["conv16", None]
     assert values["samples"] == [None, 50]
     assert values["step"] == [40, None]
     assert "latent.size" not in values  # the same in both
@@ -147,24 +147,6 @@ def test_a_damaged_run_does_not_hide_the_others(store: Path, tmp_path: Path, con
     assert found["rows"] == 3
     assert by_name(found)["state"][0] in ("damaged", "not started")
     json.dumps(found, allow_nan=False)
-
-
-def test_settings_are_flat_and_those_of_terms_have_their_names() -> None:
-    fields = {
-        "steps": 10,
-        "seed": 1,
-        "latent": {"name": "fsq", "levels": 4},
-        "data": {"name": "x", "options": {"size": 32}, "source": {"path": "/secret"}},
-        "terms": [{"term": {"name": "kl", "free": 0.1}, "weight": 4.0, "schedule": {"kind": "linear"}}],
-    }
-    assert flat(fields) == {
-        "latent.name": "fsq",
-        "latent.levels": 4,
-        "data.options.size": 32,
-        "kl.weight": 4.0,
-        "kl.schedule.kind": "linear",
-        "kl.free": 0.1,
-    }
 
 
 def test_values_are_numbers_or_texts() -> None:

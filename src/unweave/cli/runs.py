@@ -25,14 +25,16 @@ from unweave.cli.options import (
     parse_folder,
     print_json,
 )
-from unweave.cli.run_rows import DAMAGED, row_of, scores_of
 from unweave.errors import InputError, Unavailable
 from unweave.plain_json import to_plain
 from unweave.store.folder import LOG, existing_store, find_run, remove_run, runs_in, write_label
+from unweave.store.log import read_log
+from unweave.store.record import DAMAGED, OTHER, Record, read_record
+from unweave.store.scores import read_protocol
 from unweave.store.setting_names import differing
 from unweave.store.state import STATES
-from unweave.training.log import read_log
 
+SHOWN = (*STATES, DAMAGED, OTHER)  # states
 runs_app = Commands("Runs of a store: list, show, label, extend, draw and remove them.")
 
 
@@ -41,16 +43,14 @@ def list_runs(
     store: Store = None,
     recipe: Annotated[str | None, typer.Option(help="Only runs of this recipe.")] = None,
     data: Annotated[str | None, typer.Option(help="Only runs on this data set.")] = None,
-    state: Annotated[
-        str | None, typer.Option(help=f"Only runs in this state: {', '.join((*STATES, DAMAGED))}.")
-    ] = None,
+    state: Annotated[str | None, typer.Option(help=f"Only runs in this state: {', '.join(SHOWN)}.")] = None,
     as_json: Json = False,
 ) -> None:
     """List the runs of a store, oldest first, with the settings in which they differ."""
-    if state is not None and state not in (*STATES, DAMAGED):
-        raise InputError(f"unknown state {state!r}: expected one of {', '.join((*STATES, DAMAGED))}.")
+    if state is not None and state not in SHOWN:
+        raise InputError(f"unknown state {state!r}: expected one of {', '.join(SHOWN)}.")
     folder = existing_store(store)
-    found = [row_of(run) for run in runs_in(folder)]
+    found = [row_of(read_record(run, scores=False)) for run in runs_in(folder)]
     wanted = {"recipe": recipe, "data": data, "state": state}
     rows = [row for row in found if all(value is None or row[key] == value for key, value in wanted.items())]
     if as_json:
@@ -60,6 +60,43 @@ def list_runs(
     else:
         console.print(_table(rows))
         console.print(f"\n{_count(rows)} in the store {folder}.", soft_wrap=True)
+
+
+def row_of(record: Record) -> dict[str, Any]:
+    """Describe a run in one row; the row of a damaged run says what is damaged.
+
+    ``fields`` is the configuration as JSON, as far as it could be read.
+    """
+    known, fields = record.is_readable, record.fields
+    return {
+        "run": record.name,
+        "label": record.label,
+        "problem": "" if known else record.error,
+        "recipe": fields.get("recipe") if isinstance(fields.get("recipe"), str) else None,
+        "data": record.data if known else None,
+        "seed": fields["seed"] if known else None,
+        "step": record.step if known else None,
+        "steps": fields["steps"] if known else None,
+        "state": record.state,
+        "seconds": round(record.seconds, 1) if known else None,
+        "steps_per_second": record.step / record.seconds if known and record.seconds else None,
+        "psnr": record.psnr,
+        "threads": record.threads,
+        "version": record.version,
+        "error": record.error if known else "",
+        "traceback": record.traceback,
+        "fields": fields,
+    }
+
+
+def scores_of(record: Record) -> list[dict[str, Any]]:
+    """Return one row per score that is stored with a run, with its protocol."""
+    shown = ("samples", "test_samples", "seed", "step", "settings")
+    return [
+        {"score": name, "value": value, **{key: read_protocol(found.protocol).get(key) for key in shown}}
+        for found in record.measured
+        for name, value in found.scores.items()
+    ]
 
 
 def _count(rows: list[Any]) -> str:
@@ -90,9 +127,10 @@ def _pairs(settings: Mapping[str, Any]) -> str:
 def show_run(run: RunName, store: Store = None, as_json: Json = False) -> None:
     """Show a run: its state, its configuration, the last values of its terms, and its scores."""
     folder = find_run(run, existing_store(store))
-    row = row_of(folder)
+    row, record = row_of(read_record(folder, scores=False)), read_record(folder)
     configuration, traceback = row.pop("fields"), row.pop("traceback")
-    scores, damage = scores_of(folder)
+    scores = scores_of(record)
+    damage = "" if record.is_readable or row["problem"] else record.error
     try:
         last = next((line for line in reversed(read_log(folder / LOG)) if "loss" in line), None)
     except Unavailable as error:

@@ -12,6 +12,7 @@ from unweave.errors import InputError, unknown
 from unweave.settings import REFUSED
 from unweave.store.folder import CONFIGURATION, existing_store, find_run, runs_in
 from unweave.study.spec import shipped_spec
+from unweave.study.table import Protocols
 from unweave.training.trust import guarded
 
 Kind = Literal["run", "study", "store"]
@@ -26,6 +27,7 @@ class Selection:
     store: Path
     run: str | None = None  # the run to open first
     settings: dict[str, dict[str, Any]] | None = None  # of the runs of a study, by their names
+    protocols: dict[str, Protocols] = field(default_factory=dict)  # with which a study measures its runs
     trusted: bool = False  # whether code of the user's own, which a configuration names, may be imported
     _folders: dict[str, Path] = field(default_factory=dict)
 
@@ -86,7 +88,10 @@ def _study(spec: str | Path, store: str | Path | None, trusted: bool) -> Selecti
     try:
         with selection.guarded():
             study = Study(spec, store=store)
-            selection.settings = {planned.name: dict(planned.settings) for planned in study.all_planned()}
+            stages = {stage: Protocols(study.spec, stage=stage) for stage in (1, 2)}
+            planned = study.all_planned()
+            selection.settings = {run.name: dict(run.settings) for run in planned}
+            selection.protocols = {run.name: stages[run.stage] for run in planned}
     except InputError as error:
         if REFUSED in str(error):
             raise InputError(f"{error} If you trust the author of the study, add --trust.") from error

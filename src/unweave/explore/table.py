@@ -5,24 +5,20 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unweave.data.interface.labels import label_of
-from unweave.errors import InputError, Unavailable
 from unweave.explore.selection import Selection
 from unweave.metrics.scoring.catalogue import METRICS
 from unweave.names import spelled
-from unweave.store.files import read_json
-from unweave.store.folder import CONFIGURATION, LABEL, SCORES, STATE, read_fields, read_label
+from unweave.store.folder import CONFIGURATION, LABEL, SCORES, STATE
 from unweave.store.lock import HEARTBEAT
-from unweave.store.setting_names import is_used
-from unweave.store.state import read_state, status_of
+from unweave.store.record import SCORING_ERROR, read_record
+from unweave.study.table import Protocols, row_of
 
 PAUSE = 2.0  # seconds between two looks at the files
 FIXED = ("run", "label", "recipe", "data", "seed", "state", "step", "psnr", "seconds")  # columns of every table
-LEFT_OUT = ("recipe", "seed", "steps", "data.name", "data.fingerprint", "data.num_images", "data.shape")
 
 Row = dict[str, Any]
 Stamp = tuple[int, ...]
@@ -66,8 +62,8 @@ class Table:
         for name, folder in folders.items():
             stamp = _stamp(folder)
             if name not in self._rows or self._rows[name][0] != stamp:
-                settings = None if self._selection.settings is None else self._selection.settings[name]
-                self._rows[name] = (stamp, read_row(folder, settings))
+                settings = (self._selection.settings or {}).get(name)
+                self._rows[name] = (stamp, read_row(folder, settings, self._selection.protocols.get(name)))
                 self._version += 1
         self._looked = time.monotonic()
 
@@ -78,26 +74,24 @@ class Table:
             self._busy.release()
 
 
-def read_row(folder: Path, settings: Mapping[str, Any] | None = None) -> Row:
-    """Return what the files of a run say, in parts: what every run has, its settings and its scores."""
-    row: Row = {"run": folder.name, "label": read_label(folder)}
-    try:
-        state = read_state(folder)
-        row["state"] = status_of(folder, state)
-        if state is not None:
-            row |= {"step": state.step, "psnr": state.psnr, "seconds": state.seconds, "error": state.error}
-        if not (folder / CONFIGURATION).is_file():
-            return {**row, "settings": dict(settings or {}), **_planned(settings or {})}
-        fields = read_fields(folder)
-        data = fields.get("data")
-        if isinstance(data, dict) and isinstance(data.get("name"), str):
-            row["data"] = label_of(data["name"], data.get("source"))
-        row |= {"recipe": fields.get("recipe"), "seed": fields.get("seed")}
-        row |= {"step": None} if fields.get("linear") else {"steps": fields.get("steps")}
-        row["settings"] = flat(fields) if settings is None else dict(settings)
-        row["scores"] = _scores(folder, row.get("step"))
-    except (InputError, Unavailable, ValueError, TypeError, KeyError, AttributeError) as error:
-        row |= {"state": "damaged", "error": str(error)}
+def read_row(folder: Path, settings: Mapping[str, Any] | None = None, protocols: Protocols | None = None) -> Row:
+    """Return what the files of a run say, in parts: what every run has, its settings and its scores.
+
+    A run of a study has the ``settings`` of the study, and its state and scores are those of the study's table.
+    """
+    record = read_record(folder)
+    row: Row = {"run": record.name, "label": record.label, "state": record.state, "error": record.error}
+    if record.status and record.is_readable:
+        row |= {"step": record.step, "psnr": record.psnr, "seconds": record.seconds}
+    if not record.fields or not record.is_readable:
+        return {**row, "settings": dict(settings or {}), **_planned(settings or {})}
+    fields = record.fields
+    row |= {"recipe": fields["recipe"], "data": record.data, "seed": fields["seed"], "settings": record.settings}
+    row |= {"step": None} if fields.get("linear") else {"steps": fields["steps"]}
+    row["scores"] = record.scores
+    if settings is not None and protocols is not None:
+        own = row_of(record, dict(settings), protocols)
+        row |= {"settings": own.settings, "state": own.state, "error": own.error, "scores": own.scores}
     return row
 
 
@@ -149,58 +143,8 @@ def first_axes(found: list[dict[str, Any]]) -> dict[str, str]:
     return {axis: column["name"] for axis, column in axes.items() if column is not None}
 
 
-def flat(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration as one dictionary: ``optimiser.lr``, and settings of a term under its name, ``kl.weight``.
-
-    Settings that have no effect, such as the learning rate of PCA, are left out.
-
-    >>> flat({"batch": 64, "terms": [{"term": {"name": "kl"}, "weight": 4.0}], "latent": {"name": "gaussian"}})
-    {'batch': 64, 'kl.weight': 4.0, 'latent.name': 'gaussian'}
-    """
-    found: dict[str, Any] = {}
-    for key, value in fields.items():
-        if key == "terms" and isinstance(value, list):
-            for entry in value:
-                term = entry["term"]
-                parts = {name: part for name, part in entry.items() if name != "term"}
-                own = {name: part for name, part in term.items() if name != "name"}
-                found |= dict(_leaves({**parts, **own}, f"{term['name']}."))
-        elif key != "sources":
-            found |= dict(_leaves({key: value}, ""))
-    shown = {key for key in found if key not in LEFT_OUT and not key.startswith("data.source") and is_used(fields, key)}
-    return {key: value for key, value in found.items() if key in shown}
-
-
-def _leaves(value: dict[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:
-    for key, part in value.items():
-        if isinstance(part, dict):
-            yield from _leaves(part, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", part
-
-
 def _planned(settings: Mapping[str, Any]) -> Row:
     return {name: settings[name] for name in ("recipe", "data", "seed") if isinstance(settings.get(name), str | int)}
-
-
-def _scores(folder: Path, step: int | None) -> dict[str, float]:
-    """Return the scores of a run at a step by name, the last one where a metric was measured several times.
-
-    Those of snapshots are left out; ``step`` is None for methods that are not trained in steps.
-    """
-    try:
-        entries = read_json(folder / SCORES)
-    except FileNotFoundError:
-        return {}
-    found = {}
-    for entry in entries:
-        if step is not None and entry["protocol"].get("step", step) != step:
-            continue
-        names = METRICS[entry["metric"]].scores if entry["metric"] in METRICS else ("score",)
-        for score in names:
-            name = entry["metric"] if len(names) == 1 else f"{entry['metric']}.{score}"
-            found[name] = float(entry["result"][score])
-    return found
 
 
 def _place_of_score(name: str) -> tuple[int, int]:
@@ -226,7 +170,7 @@ def _cell(value: Any) -> Any:
 def _stamp(folder: Path) -> Stamp:
     """Return numbers that change when the files of a run change."""
     stamp = []
-    for name in (CONFIGURATION, STATE, SCORES, LABEL):
+    for name in (CONFIGURATION, STATE, SCORES, LABEL, SCORING_ERROR):
         try:
             found = (folder / name).stat()
             stamp += [found.st_mtime_ns, found.st_size]

@@ -10,8 +10,8 @@ from typing import Any
 from unweave.explore.open_runs import weights_version
 from unweave.latents.latent import evenly
 from unweave.store.folder import LOG, read_fields
+from unweave.store.log import read_log
 from unweave.store.state import read_state, status_of
-from unweave.training.log import read_log
 
 POINTS = 400  # of one curve
 

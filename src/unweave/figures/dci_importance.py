@@ -13,7 +13,6 @@ from unweave.errors import InputError, whole
 from unweave.figures.drawing.latent_order import ordered_latents
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.figures.mutual_information import Information, InformationMaps, draw_maps
-from unweave.figures.run_tables import latest_scores
 from unweave.metrics.dci import dci
 from unweave.training import Run
 
@@ -40,7 +39,7 @@ def make_dci_importance(
             raise InputError(f"dci_importance needs data with known factors, and {own.name} has images only.")
         labels = drawn.factors.numpy()
         varying = [k for k in range(labels.shape[1]) if len(np.unique(labels[:, k])) > 1]
-        stored = latest_scores(run).get("dci") if importance == "gbt" else None
+        stored = run.scores.get("dci") if importance == "gbt" else None
         if stored is None or stored.importance.shape[1] != len(varying):
             stored = dci(run.encode(drawn.images), labels[:, varying], importance=importance)
         totals = stored.importance.sum(0)

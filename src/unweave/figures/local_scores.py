@@ -11,7 +11,7 @@ import numpy as np
 from unweave.errors import InputError, extra
 from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
 from unweave.figures.drawing.titles import methods_of
-from unweave.figures.run_tables import latest_scores, method_column
+from unweave.figures.run_tables import method_column
 from unweave.names import words
 from unweave.study.columns import check_columns
 from unweave.training import Run
@@ -36,7 +36,7 @@ def local_rows(runs: Sequence[Run]) -> pandas.DataFrame:
     rows = []
     for run, method in zip(runs, methods_of(runs), strict=True):
         c = run.configuration
-        for metric, result in latest_scores(run).items():
+        for metric, result in run.scores.items():
             if metric in METRICS:
                 settings = {"data": c.data.name, "recipe": c.recipe, "method": method, "seed": c.seed}
                 radii = zip(result.rho.tolist(), result.per_rho.tolist(), strict=True)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from unweave.errors import InputError, extra
 from unweave.figures.drawing.titles import methods_of
-from unweave.metrics import Scores
-from unweave.store.scores import StoredScores
 from unweave.study.columns import choose_metrics
 from unweave.training import Run
 
@@ -16,18 +14,12 @@ if TYPE_CHECKING:
     import pandas
 
 
-def latest_scores(run: Run) -> dict[str, Any]:
-    """Return the stored results of a run by metric; of a metric that was measured several times, the last one."""
-    scores = run.scores
-    last = {entry.metric: entry for entry in scores.entries}
-    return {metric: StoredScores([entry])[metric] for metric, entry in last.items()}
-
-
 def table_of_runs(runs: Sequence[Run]) -> pandas.DataFrame:
     """Return a data frame with one row per run: ``run``, ``recipe``, ``method``, ``data``, ``seed``, options, scores.
 
     A method is a recipe with the weights in which its runs differ. Options of the data have names such as
-    ``data.spacing``. Scores are the last ones stored with each run.
+    ``data.spacing``. Scores are those of the run (see
+    :mod:`unweave.store.scores`).
     """
     pandas = extra("pandas", "study")
     rows = []
@@ -42,7 +34,7 @@ def table_of_runs(runs: Sequence[Run]) -> pandas.DataFrame:
             "data": c.data.name,
             "seed": c.seed,
         }
-        rows.append({**known, **options, **Scores(latest_scores(run)).table})
+        rows.append({**known, **options, **run.scores.table})
     return pandas.DataFrame(rows)
 
 

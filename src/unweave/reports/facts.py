@@ -13,13 +13,12 @@ from unweave.metrics import METRICS
 from unweave.names import spelled
 from unweave.recipes import RECIPES
 from unweave.reports.numbers import duration
-from unweave.store.folder import read_label
-from unweave.store.scores import Entry, read_scores
-from unweave.store.state import State, read_state, status_of
+from unweave.store.record import Record, read_record
+from unweave.store.scores import Measurement, name_of_data, read_protocol
 from unweave.training import Run, open_run
 from unweave.training.configuration import Configuration, read_configuration
 
-PROTOCOL = ("samples", "test_samples", "seed", "settings")  # what must be equal for two scores to be comparable
+PROTOCOL = ("data", "samples", "test_samples", "seed", "settings")  # what must be equal for two scores to be comparable
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Facts:
 
     folder: Path
     configuration: Configuration
-    state: State | None
+    record: Record
     scores: tuple[Score, ...]
     run: Run | None  # None if it has no weights
     data: FactorData | None  # None if it cannot be opened here
@@ -47,12 +46,12 @@ class Facts:
     @property
     def label(self) -> str:
         """The label that the user gave to the run, or its recipe with the first digits of its name."""
-        return read_label(self.folder) or f"{spelled(self.configuration.recipe)} {self.folder.name[:6]}"
+        return self.record.label or f"{spelled(self.configuration.recipe)} {self.folder.name[:6]}"
 
     @property
     def status(self) -> str:
         """What the run is doing, such as "finished"."""
-        return status_of(self.folder, self.state)
+        return self.record.state
 
 
 def read_facts(folder: Path, data: FactorData | None = None, *, trust: bool = True) -> Facts:
@@ -60,7 +59,9 @@ def read_facts(folder: Path, data: FactorData | None = None, *, trust: bool = Tr
 
     Without ``trust``, a run that needs code outside of Unweave is refused.
     """
-    configuration, state = read_configuration(folder, trust=trust), read_state(folder)
+    configuration, record, given = read_configuration(folder, trust=trust), read_record(folder), data
+    if not record.is_readable:
+        raise Unavailable(record.error)
     notes: list[str] = []
     run = None
     try:
@@ -80,31 +81,20 @@ def read_facts(folder: Path, data: FactorData | None = None, *, trust: bool = Tr
             )
         if data.identity != configuration.data:
             notes.append(f"Figures show {data.name}, not the data that the run was trained on.")
-    return Facts(folder, configuration, state, _scores(folder, state), run, data, tuple(notes))
+    return Facts(folder, configuration, record, _scores(record, given), run, data, tuple(notes))
 
 
-def _scores(folder: Path, state: State | None) -> tuple[Score, ...]:
-    """Return the scores of the weights as they are; of several protocols the one with most samples, or the last."""
-    chosen: dict[str, Entry] = {}
-    for entry in read_scores(folder).entries:
-        if state is not None and entry.protocol.get("step") != state.step:
-            continue
-        known = chosen.get(entry.metric)
-        if known is None or entry.protocol.get("samples", 0) >= known.protocol.get("samples", 0):
-            chosen[entry.metric] = entry
+def _scores(record: Record, data: FactorData | None) -> tuple[Score, ...]:
+    """Return the scores of a run in the order of the catalogue, on the data of the report if that is given."""
+    chosen = record.scores_on(None if data is None else name_of_data(data.identity.canonical()))
     order = [*(name for name in METRICS if name in chosen), *(name for name in chosen if name not in METRICS)]
-    return tuple(score for name in order for score in numbers_of(chosen[name]))
+    return tuple(score for name in order for score in scores_in(chosen[name]))
 
 
-def numbers_of(entry: Entry) -> list[Score]:
-    """Return the numbers of one stored result."""
-    names = METRICS[entry.metric].scores if entry.metric in METRICS else ("score",)
-    found = []
-    for name in names:
-        if name in entry.result:
-            full = entry.metric if len(names) == 1 else f"{entry.metric}.{name}"
-            found.append(Score(full, entry.metric, float(entry.result[name]), entry.protocol))
-    return found
+def scores_in(found: Measurement) -> list[Score]:
+    """Return the numbers of one measurement."""
+    protocol = dict(read_protocol(found.protocol))
+    return [Score(name, found.metric, value, protocol) for name, value in found.scores.items()]
 
 
 def protocol_of(protocol: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -114,19 +104,19 @@ def protocol_of(protocol: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def sentence_of(facts: Facts) -> str:
     """Return in a sentence or two what was trained on what, for how long, and how well it reconstructs."""
-    c, state = facts.configuration, facts.state
+    c, record = facts.configuration, facts.record
     channels, height, width = c.data.shape
     images = f"{c.data.num_images:,} images of {height} × {width} pixels" + (", in colour" if channels == 3 else "")
-    length = "" if c.linear else f" for {state.step if state else 0:,} of {c.steps:,} steps"
-    if state is not None and state.step == c.steps and not c.linear:
+    length = "" if c.linear else f" for {record.step:,} of {c.steps:,} steps"
+    if record.step == c.steps and not c.linear:
         length = f" for {c.steps:,} steps"
-    time = f" in {duration(state.seconds)}" if state and state.seconds else ""
+    time = f" in {duration(record.seconds)}" if record.seconds else ""
     text = f"{spelled(c.recipe)} was trained on {spelled(c.data.label)} ({images}){length} with seed {c.seed}{time}."
     if facts.status != "finished":
-        text += f" The run is {facts.status}" + (f": {state.error}" if state and state.error else ".")
-    if state is not None and state.psnr is not None:
-        text += f" It reconstructs images with a PSNR of {state.psnr:.1f} dB"
-        text += "." if state.baseline is None else f"; the mean image alone reaches {state.baseline:.1f} dB."
+        text += f" The run is {facts.status}" + (f": {record.error}" if record.error else ".")
+    if record.psnr is not None:
+        text += f" It reconstructs images with a PSNR of {record.psnr:.1f} dB"
+        text += "." if record.baseline is None else f"; the mean image alone reaches {record.baseline:.1f} dB."
     return text
 
 

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 from unweave.data import DataIdentity, identity_of
 from unweave.errors import InputError, Unavailable
 from unweave.metrics import METRICS
-from unweave.reports.facts import Facts, Score, numbers_of, protocol_of
+from unweave.reports.facts import Facts, Score, protocol_of, scores_in
 from unweave.reports.numbers import counted, ordinal
-from unweave.store.folder import read_fields, runs_in
-from unweave.store.scores import read_scores
-from unweave.store.state import read_state
+from unweave.store.folder import runs_in
+from unweave.store.record import read_record
 
 if TYPE_CHECKING:
     import pandas
@@ -58,29 +57,20 @@ def find_peers(
     Returns:
         The scores by name and protocol.
     """
-    same = _canonical(facts.configuration.data.model_dump(mode="json"))
     left_out = {path.resolve() for path in apart_from}
     stored: Measured = {}
     quality = []
     for folder in runs_in(store):
         if folder.resolve() in left_out:
             continue
-        try:
-            if _canonical(read_fields(folder)["data"]) != same:
-                continue
-            state = read_state(folder)
-            entries = read_scores(folder).entries
-        except (Unavailable, InputError, KeyError, TypeError, AttributeError):
+        record = read_record(folder)
+        if record.status != "finished" or record.data_name != facts.record.data_name:
             continue  # damaged runs are no peers
-        if state is None or state.status != "finished":
-            continue
-        if state.psnr is not None:
-            quality.append(state.psnr)
-        for entry in entries:
-            if entry.protocol.get("step") == state.step:
-                for score in numbers_of(entry):
-                    if math.isfinite(score.value):
-                        stored.setdefault((score.name, protocol_of(score.protocol)), []).append(score.value)
+        if record.psnr is not None:
+            quality.append(record.psnr)
+        for score in (score for found in record.measured for score in scores_in(found)):
+            if score.protocol.get("step") == record.step and math.isfinite(score.value):
+                stored.setdefault((score.name, protocol_of(score.protocol)), []).append(score.value)
     return Peers(stored, quality, baselines_of(facts, baselines))
 
 
@@ -102,7 +92,9 @@ def baselines_of(facts: Facts, tables: Iterable[pandas.DataFrame]) -> Measured:
             for name, value in row.items():
                 metric = name.partition(".")[0]
                 if metric in METRICS and isinstance(value, float | int) and math.isfinite(value):
-                    measured = protocol_of({**protocol, "settings": protocol["settings"].get(metric, {})})
+                    measured = protocol_of(
+                        {**protocol, "data": facts.record.data_name, "settings": protocol["settings"].get(metric, {})}
+                    )
                     found.setdefault((name, measured), []).append(float(value))
     return found
 
@@ -135,7 +127,3 @@ def place_of(value: float, others: list[float], best: str) -> str:
     sign = -1 if best == "lower" else 1
     better = sum(sign * other > sign * value for other in others)
     return f"{ordinal(better + 1)} of {counted(len(others) + 1, 'comparable run')}"
-
-
-def _canonical(data: dict[str, Any]) -> str:
-    return json.dumps({key: value for key, value in data.items() if key != "source"}, sort_keys=True)

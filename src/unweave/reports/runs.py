@@ -130,7 +130,7 @@ def _overview(several: Sequence[Facts]) -> Section:
     columns = ["run", "name", "method", "data", "seed", "steps", "state", "time", "PSNR"]
     rows: list[list[object]] = []
     for facts in several:
-        c, state = facts.configuration, facts.state
+        c, record = facts.configuration, facts.record
         rows.append(
             [
                 facts.label,
@@ -140,8 +140,8 @@ def _overview(several: Sequence[Facts]) -> Section:
                 str(c.seed),
                 None if c.linear else c.steps,
                 facts.status,
-                duration(state.seconds) if state else "",
-                state.psnr if state else None,
+                duration(record.seconds) if record.status else "",
+                record.psnr,
             ]
         )
     return Section("What was trained", make_table(columns, rows))
@@ -213,7 +213,7 @@ def _repeat(several: Sequence[Facts]) -> Section:
             tag("p", "Without the folder of the run, save its settings as JSON (above) as configuration.json:"),
         )
         parts.append(tag("pre", tag("code", f"unweave train{trust} --from configuration.json")))
-    versions = {facts.state.version for facts in several if facts.state is not None}
+    versions = {facts.record.version for facts in several if facts.record.version}
     note = tag("p", f"Trained with {'; '.join(sorted(versions))}.", class_="note") if versions else Html("")
     about = "The same command with the same versions trains the same run. Options such as --seed 1 change it."
     return Section("How to repeat this", joined([*parts, note]), about, "Repeat")

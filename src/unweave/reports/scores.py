@@ -77,7 +77,7 @@ def _line(name: str, several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[
 
 def _quality(several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[list[object], set[int]] | None:
     """Return the line of the PSNR at the end of training, which every finished run has."""
-    values = [facts.state.psnr if facts.state else None for facts in several]
+    values = [facts.record.psnr for facts in several]
     if all(value is None for value in values):
         return None
     others = _together([each.psnr for each in peers])

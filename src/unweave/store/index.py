@@ -124,12 +124,21 @@ def _load(store: Path) -> Any:
         columns = [name for name in file.schema_arrow.names if name.startswith(PREFIX)]
         file.close()
         table = parquet.read_table(path, read_dictionary=columns, page_checksum_verification=True)
-        return table if {"run", "stamp", *FACTS} <= set(table.column_names) else None
+        types = {field.name: field.type for field in table.schema}
+        return table if _types().items() <= types.items() else None
     except FileNotFoundError:
         return None
     except (OSError, ValueError, pyarrow.ArrowException) as error:
         note(f"{path} cannot be read ({str(error).splitlines()[0]}): it is made again.")
         return None
+
+
+def _types() -> dict[str, Any]:
+    """Return the types of the columns that every index has."""
+    pyarrow = extra("pyarrow", "study")
+    others = {"step": pyarrow.int64(), "scoring_failed": pyarrow.bool_()}
+    others |= dict.fromkeys(("seconds", "psnr"), pyarrow.float64())
+    return {name: others.get(name, pyarrow.string()) for name in ("run", "stamp", *FACTS)}
 
 
 def _mark() -> bytes:
@@ -160,25 +169,14 @@ def _joined(
 def _table(records: dict[str, Record], stamps: dict[str, str]) -> Any:
     """Return records as an Arrow table; each setting of the configurations is a column of JSON texts."""
     pyarrow = extra("pyarrow", "study")
-    text, number = pyarrow.string(), pyarrow.float64()
     flat = [{key: json.dumps(value) for key, value in record.configuration.items()} for record in records.values()]
     keys = dict.fromkeys(key for fields in flat for key in fields)
-    all_records = records.values()
-    columns = {
-        "run": pyarrow.array(list(records), text),
-        "stamp": pyarrow.array([stamps[name] for name in records], text),
-        "status": pyarrow.array([record.status for record in all_records], text),
-        "step": pyarrow.array([record.step for record in all_records], pyarrow.int64()),
-        "seconds": pyarrow.array([record.seconds for record in all_records], number),
-        "psnr": pyarrow.array([record.psnr for record in all_records], number),
-        "error": pyarrow.array([record.error for record in all_records], text),
-        "measured": pyarrow.array([json.dumps(record.measured) for record in all_records], text),
-        "left_out": pyarrow.array([json.dumps(record.left_out) for record in all_records], text),
-        "scoring_failed": pyarrow.array([record.scoring_failed for record in all_records], pyarrow.bool_()),
-        "data_name": pyarrow.array([record.data_name for record in all_records], text),
-    }
+    facts = {name: [getattr(record, name) for record in records.values()] for name in FACTS}
+    facts |= {name: list(map(json.dumps, facts[name])) for name in ("measured", "left_out")}
+    facts |= {"run": list(records), "stamp": [stamps[name] for name in records]}
+    columns = {name: pyarrow.array(facts[name], kind) for name, kind in _types().items()}
     for key in keys:
-        values = pyarrow.array([fields.get(key) for fields in flat], text)
+        values = pyarrow.array([fields.get(key) for fields in flat], pyarrow.string())
         columns[PREFIX + key] = values.dictionary_encode()
     return pyarrow.table(columns)
 

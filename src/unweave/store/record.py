@@ -20,7 +20,7 @@ from unweave.store.folder import CONFIGURATION, STATE, read_fields, read_label
 from unweave.store.formats import refused, writer_of
 from unweave.store.lock import is_beating
 from unweave.store.scores import Measurement, name_of_data, preferred, read_measurements, read_protocol
-from unweave.store.setting_names import configuration_of, used_settings_of
+from unweave.store.setting_names import configuration_of, differing, used_settings_of
 from unweave.store.state import read_state
 
 LEFT_OUT = "not-applicable.json"  # metrics of a study that cannot be computed for a run
@@ -91,12 +91,12 @@ class Record:
         See :mod:`unweave.store.scores` for the rule.
         """
         name = self.data_name if data_name is None else data_name
-        own = [
+        final = [
             found
             for found, protocol in ((found, read_protocol(found.protocol)) for found in self.measured)
             if protocol.get("step", self.step) == self.step and protocol.get("data", name) == name
         ]
-        return preferred(own, lambda found: read_protocol(found.protocol))
+        return preferred(final, lambda found: read_protocol(found.protocol))
 
     @property
     def scores(self) -> dict[str, float]:
@@ -106,14 +106,13 @@ class Record:
 
 def read_record(folder: Path, *, scores: bool = True) -> Record:
     """Read the files of a run; without ``scores``, those are left out, which is faster."""
+    if not (folder / CONFIGURATION).exists() and not (folder / STATE).exists():
+        return Record(folder)
     known: dict[str, Any] = {}
     try:
-        state = read_state(folder)
-        if state is not None:
+        if (state := read_state(folder)) is not None:
             names = ("status", "step", "seconds", "psnr", "error", "baseline", "traceback", "version", "threads")
             known |= {name: getattr(state, name) for name in names}
-        elif not (folder / CONFIGURATION).is_file():
-            return Record(folder)
         known["fields"] = read_fields(folder)
         _check_fields(folder, known["fields"])
         known["data_name"] = name_of_data(known["fields"]["data"])
@@ -142,10 +141,9 @@ def _check_fields(folder: Path, fields: Mapping[str, Any]) -> None:
                 raise ValueError(f"its field {key} is not a whole number")
         if not isinstance(fields["data"], Mapping) or not isinstance(fields["data"].get("name"), str):
             raise ValueError("its field data is not an object with a name")
-        label_of(fields["data"]["name"], fields["data"].get("source"))
-        configuration_of(fields)
+        differing([fields])
     except Exception as error:  # whatever is in a damaged file
-        reason = f"({error})" if isinstance(error, ValueError) else "or has settings of another version of Unweave"
+        reason = f"({error})" if isinstance(error, ValueError) else "or was written by another version of Unweave"
         if (writer := writer_of(folder / STATE)) is not None:
             raise refused(path, writer, reason.strip("()")) from error
         raise Unavailable(f"{path} is damaged {reason}.") from error

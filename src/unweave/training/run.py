@@ -18,13 +18,13 @@ from unweave.model import Model
 from unweave.store.files import write_text
 from unweave.store.folder import CHECKPOINT, LOG, SUMMARY, WEIGHTS, find_run, read_label, store_folder, write_label
 from unweave.store.formats import versions
+from unweave.store.log import read_log
 from unweave.store.scores import StoredScores, name_of_data, read_scores
 from unweave.store.state import State, read_state, status_of, write_state
 from unweave.training.assembly import with_weights
 from unweave.training.checkpoint import OPTIMISER, load_tensors, save_tensors
 from unweave.training.configuration import Configuration, only_code_of, read_configuration
 from unweave.training.end_summary import measure_baseline, measure_psnr, summarise
-from unweave.training.log import read_log
 from unweave.training.representation import Representation
 from unweave.training.trust import guarded
 

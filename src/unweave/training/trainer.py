@@ -20,6 +20,7 @@ from unweave.store.files import remove_leftovers, write_text
 from unweave.store.folder import CHECKPOINT, LOG, check_label, is_complete, store_folder
 from unweave.store.formats import versions
 from unweave.store.lock import beating, locked
+from unweave.store.log import read_log
 from unweave.store.state import State, Status, read_state, write_state
 from unweave.training.assembly import build_model
 from unweave.training.checkpoint import load_tensors, save_tensors
@@ -31,7 +32,6 @@ from unweave.training.configuration import (
     write_configuration,
 )
 from unweave.training.linear import fit_linear
-from unweave.training.log import read_log
 from unweave.training.loop import Callback, Moment, Session
 from unweave.training.run import Outcome, Run, open_folder_of, open_run, save_run
 

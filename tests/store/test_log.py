@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from unweave.errors import Unavailable
-from unweave.training.log import Log, read_log
+from unweave.store.log import Log, read_log
 
 
 def test_lines_from_before_a_stop_are_taken_back(tmp_path: Path) -> None:
