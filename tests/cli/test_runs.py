@@ -177,7 +177,7 @@ def test_unknown_states_are_refused_and_no_match_is_said(
     made = trained(tmp_path / "runs", "ae", steps=1)
     assert run(monkeypatch, "runs", "list", "--state", "foo") == 2
     known = "running, interrupted, failed, finished, stopped, not started, damaged"
-    assert f"unknown state 'foo': expected one of {known}." in capsys.readouterr().err
+    assert f"unknown state 'foo': expected one of {known}" in capsys.readouterr().err
     assert run(monkeypatch, "runs", "list", "--state", "failed") == 0
     assert capsys.readouterr().out == "no run matches; the store runs has 1 run.\n"
     assert run(monkeypatch, "runs", "label", made.name, "0138") == 2

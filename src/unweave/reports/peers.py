@@ -69,7 +69,8 @@ def find_peers(
         if record.psnr is not None:
             quality.append(record.psnr)
         for score in (score for found in record.measured for score in scores_in(found)):
-            if score.protocol.get("step") == record.step and math.isfinite(score.value):
+            final = score.protocol.get("step") == record.step and score.protocol.get("data") == record.data_name
+            if final and math.isfinite(score.value):
                 stored.setdefault((score.name, protocol_of(score.protocol)), []).append(score.value)
     return Peers(stored, quality, baselines_of(facts, baselines))
 
@@ -92,9 +93,7 @@ def baselines_of(facts: Facts, tables: Iterable[pandas.DataFrame]) -> Measured:
             for name, value in row.items():
                 metric = name.partition(".")[0]
                 if metric in METRICS and isinstance(value, float | int) and math.isfinite(value):
-                    measured = protocol_of(
-                        {**protocol, "data": facts.record.data_name, "settings": protocol["settings"].get(metric, {})}
-                    )
+                    measured = protocol_of({**protocol, "settings": protocol["settings"].get(metric, {})})
                     found.setdefault((name, measured), []).append(float(value))
     return found
 
