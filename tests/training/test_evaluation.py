@@ -33,10 +33,10 @@ def test_scores_are_kept_with_the_run_and_measured_once(tmp_path: Path, monkeypa
     assert asked == [["modularity"]]
     assert again["mig"].score == first["mig"].score
     assert set(unweave.open(run.folder).scores) == {"mig", "modularity"}
-    unweave.score(run, data, metrics=["mig"], samples=50, test_samples=20)
+    more = unweave.score(run, data, metrics=["mig"], samples=50, test_samples=20)
     unweave.score(run, data, metrics=["mig"], settings={"mig": {"bins": 5}}, **SMALL_SAMPLE)
     assert asked[1:] == [["mig"], ["mig"]]
-    assert run.scores["mig"].score == first["mig"].score  # of most samples, with the default settings
+    assert run.scores["mig"].score == more["mig"].score  # of most samples, with the default settings
 
 
 def test_a_run_needs_no_data_where_its_own_can_be_opened(tmp_path: Path) -> None:
