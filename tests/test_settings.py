@@ -8,7 +8,8 @@ import pytest
 from pydantic import Field
 
 from unweave.errors import InputError
-from unweave.settings import Settings, choice, imported, name_in, named, source_hash
+from unweave.own_code import imported, source_hash
+from unweave.settings import Settings, choice, name_in, named
 
 
 class Small(Settings):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from unweave.errors import InputError
-from unweave.signatures import keyword_settings
+from unweave.settings import keyword_settings
 
 
 def test_keyword_arguments_of_a_function_are_settings() -> None:

@@ -4,13 +4,37 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import re
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
+UNKNOWN = "unknown name"
+NOT_ALLOWED = "code that may not be imported"
+NOT_FOUND = "code that cannot be imported"
+
 
 class InputError(ValueError):
-    """An argument, setting or input cannot be used; the message says what was expected."""
+    """An argument, setting or input cannot be used; the message says what was expected.
+
+    Args:
+        message: The sentence for the user.
+        setting: The name of the setting that the error is about, if it is about one.
+        value: The value that was refused.
+        known: The names that would have been accepted.
+        code: The kind of error, where callers distinguish it: one of the constants of this module.
+    """
+
+    def __init__(
+        self, message: str = "", *, setting: str = "", value: object = None, known: Iterable[str] = (), code: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.setting, self.value, self.known, self.code = setting, value, tuple(known), code
+
+    def reworded(self, message: str, *, setting: str | None = None) -> InputError:
+        """Return the same error with another message or setting."""
+        setting = self.setting if setting is None else setting
+        return InputError(message, setting=setting, value=self.value, known=self.known, code=self.code)
 
 
 class Unavailable(OSError):
@@ -18,7 +42,10 @@ class Unavailable(OSError):
 
 
 class Damaged(Unavailable):
-    """A file of a run cannot be read. ``reason`` is the message without the advice, for those who have a better one."""
+    """A file of a run cannot be read.
+
+    ``reason`` is the message without the suggested fix, for callers that add their own.
+    """
 
     def __init__(self, reason: str, advice: str) -> None:
         super().__init__(f"{reason}: {advice}")
@@ -37,14 +64,28 @@ class Diverged(RuntimeError):
     """Training reached a value that is not finite; the message names the step and the term."""
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
-    """Return the error for an unknown name: with the closest matches, or else with all known names."""
+def unknown(what: str, name: str, known: Iterable[str], *, setting: str = "") -> InputError:
+    """Return the error for an unknown name: with the closest matches, or else with all known names.
+
+    Args:
+        what: What the name should be, as in "metric".
+        name: The name that was given.
+        known: The names that are accepted.
+        setting: The setting that the error is about, if the name is that of a setting.
+    """
     known = sorted(known)
+    plain = {_plain(each): each for each in known}
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
-    if near:
-        return InputError(f"unknown {what} {name!r}: did you mean {' or '.join(map(repr, near))}?")
-    names = f"expected one of {', '.join(known)}" if known else "there are none"
-    return InputError(f"unknown {what} {name!r}: {names}.")
+    near = [plain[_plain(name)]] if _plain(name) in plain else near
+    names = f"expected one of {', '.join(known)}." if known else "there are none."
+    meant = f"did you mean {' or '.join(map(repr, near))}?" if near else names
+    message = f"unknown {what} {name!r}: {meant}"
+    return InputError(message, setting=setting, value=name, known=known, code=UNKNOWN)
+
+
+def _plain(name: str) -> str:
+    """Return a name without what people vary: MIG, beta-VAE and betavae are plain mig and betavae."""
+    return re.sub(r"[\W_]+", "", name.lower())
 
 
 def extra(module: str, extra: str) -> Any:

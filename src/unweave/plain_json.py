@@ -1,4 +1,4 @@
-"""Values as JSON that every reader accepts: NaN and infinities are strings, so that they stay apart."""
+"""Convert values to strict JSON; NaN and ±inf become strings."""
 
 from __future__ import annotations
 

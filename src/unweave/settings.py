@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib
 import inspect
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
-from functools import cache
-from pathlib import Path
-from typing import Any, ClassVar, TypeVar, get_args
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
+from types import SimpleNamespace
+from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PydanticSchemaGenerationError,
+    PydanticUserError,
+    ValidationError,
+    create_model,
+)
 
 from unweave.errors import InputError, unknown
+from unweave.own_code import imported
 
 T = TypeVar("T")
-REFUSED = "is code outside of Unweave, which is not run here"
-_ALLOWED: ContextVar[frozenset[str] | None] = ContextVar("own_code_that_is_imported", default=None)  # None for all
+Count = Annotated[int, Field(ge=1)]
+Several = Annotated[int, Field(ge=2)]
+Bins = Annotated[int, Field(ge=2, le=1000)]
+Seed = Annotated[int, Field(ge=0, le=2**32 - 100)]  # which every kind of generator accepts
+Fraction = Annotated[float, Field(gt=0, le=1)]
+NonNegative = Annotated[float, Field(ge=0)]
 
 
 class Settings(BaseModel):
@@ -31,7 +42,8 @@ class Settings(BaseModel):
     def __init__(self, **given: Any) -> None:
         for name, value in given.items():
             if isinstance(value, bool) and not _takes_bool(type(self), name):
-                raise InputError(f"{self.title}: {name} must not be a boolean, got {value}.")
+                reason = f"{self.title}: {name} must not be a boolean, got {value}."
+                raise InputError(reason, setting=name, value=value)
         try:
             super().__init__(**given)
         except ValidationError as error:
@@ -53,18 +65,29 @@ def _takes_bool(settings: type[Settings], name: str) -> bool:
 
 
 def _sentence(settings: type[Settings], error: ValidationError) -> InputError:
-    problem = error.errors()[0]
+    """Return the first problem as a sentence; its ``setting`` is the path of the field, as in ``terms.1.weight``."""
+    first, *others = error.errors()
+    problem = max(  # of the alternatives of a union, the one that fits furthest
+        (first, *(other for other in others if other["loc"][:1] == first["loc"][:1])), key=lambda each: len(each["loc"])
+    )
+    path = [str(step) for step in problem["loc"] if isinstance(step, int) or _is_field(step)]
     if isinstance(raised := problem.get("ctx", {}).get("error"), InputError):
-        return raised
-    path = [str(step) for step in problem["loc"]]
+        return raised.reworded(str(raised), setting=".".join([*path, raised.setting]).strip("."))
+    where = ".".join(path)
     if problem["type"] == "extra_forbidden":
         inner = _at(settings, path[:-1])
-        return unknown(f"setting of {inner.title}", path[-1], inner.model_fields)
+        return unknown(f"setting of {inner.title}", path[-1], inner.model_fields, setting=where)
     if problem["type"] == "missing":
-        return InputError(f"{settings.title}: {'.'.join(path)} is missing.")
+        return InputError(f"{settings.title}: {where} is missing.", setting=where)
     reason = problem["msg"].removeprefix("Value error, ").replace("Input should", "must", 1)
     reason = reason.replace("a valid tuple", "a list")
-    return InputError(f"{settings.title}: {'.'.join(path)} {reason}, got {problem['input']!r}.")
+    value = problem["input"]
+    return InputError(f"{settings.title}: {where} {reason}, got {value!r}.", setting=where, value=value)
+
+
+def _is_field(step: str) -> bool:
+    """Return whether a step of an error's path is a field, and not an alternative of a union, such as "int"."""
+    return step.isidentifier() and step not in ("int", "float", "bool", "str", "tuple", "list")
 
 
 def _at(settings: type[Settings], path: list[str]) -> type[Settings]:
@@ -95,86 +118,6 @@ def key_in(known: Iterable[str], name: str) -> str:
         return name
     plain = name.replace("-", "_")
     return next((key for key in known if key.replace("-", "_") == plain), name)
-
-
-@contextmanager
-def only_own_code(names: Iterable[str]) -> Iterator[None]:
-    """Refuse to import any ``package.module:name`` but these inside the block, for configurations from files."""
-    allowed, outer = frozenset(names), _ALLOWED.get()
-    token = _ALLOWED.set(allowed if outer is None else allowed & outer)
-    try:
-        yield
-    finally:
-        _ALLOWED.reset(token)
-
-
-def without_own_code() -> AbstractContextManager[None]:
-    """Refuse to import any ``package.module:name`` inside the block, for configurations that are not trusted."""
-    return only_own_code(())
-
-
-def imported(what: str, name: str) -> Any:
-    """Import the object at ``package.module:name``; modules of the working directory are found as well."""
-    if (allowed := _ALLOWED.get()) is not None and name not in allowed:
-        raise InputError(f"{what} {name!r} {REFUSED}.")
-    module, _, attribute = name.partition(":")
-    if not module or not attribute:
-        raise InputError(f"{what} {name!r}: write your own as package.module:name.")
-    try:
-        found: Any = _module(module)
-    except (Exception, SystemExit) as error:  # the user's module may raise anything
-        raise InputError(f"{what} {name!r}: the module {module!r} cannot be imported ({error}).") from error
-    for part in attribute.split("."):
-        found = getattr(found, part, None)
-    if found is None:
-        raise InputError(f"{what} {name!r}: the module {module!r} has no {attribute!r}.")
-    return found
-
-
-def _module(name: str) -> Any:
-    if name in sys.modules:
-        return sys.modules[name]
-    here = str(Path.cwd())
-    if here in sys.path or "" in sys.path:
-        return importlib.import_module(name)
-    sys.path.append(here)  # last, so that a user's file cannot hide an installed module
-    try:
-        importlib.invalidate_caches()
-        return importlib.import_module(name)
-    finally:
-        sys.path.remove(here)
-
-
-def source_hash(name: str) -> str:
-    """Return 16 digits of the hash of the source of ``package.module:name``.
-
-    The source is the file of the module and those of the user's other modules that it uses, but not installed ones.
-    """
-    digest = hashlib.sha256()
-    for path in sorted(_own_files(_module(name.partition(":")[0]), {})):
-        digest.update(Path(path).read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _own_files(module: Any, seen: dict[str, None]) -> dict[str, None]:
-    """Return the source files of a module and, through its names, of the modules of the user's that it uses."""
-    path = getattr(module, "__file__", None)
-    if not path or path in seen or not Path(path).exists():
-        return seen
-    seen[path] = None
-    for value in list(vars(module).values()):
-        name = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
-        other = sys.modules.get(name) if isinstance(name, str) else None
-        if other is not None and other is not module and not _is_installed(other):
-            _own_files(other, seen)
-    return seen
-
-
-def _is_installed(module: Any) -> bool:
-    """Return whether a module belongs to Python, to Unweave, or to an installed package."""
-    path = getattr(module, "__file__", None) or ""
-    places = (sys.prefix, sys.base_prefix, str(Path(__file__).parent))
-    return not path or path.startswith(places) or "site-packages" in path
 
 
 def name_in(known: Mapping[str, Any], thing: Any) -> str:
@@ -213,3 +156,63 @@ def choice(what: str, known: Mapping[str, type[Settings]]) -> tuple[BeforeValida
         return {"name": name_in(known, type(value)), **value.model_dump(mode="json")}
 
     return BeforeValidator(read), PlainSerializer(write)
+
+
+@lru_cache(maxsize=1024)
+def keyword_settings(
+    function: Callable[..., Any], title: str, skip: int = 0, *, strict: bool = False
+) -> type[Settings]:
+    """Return a Settings class for the keyword arguments of a function, checked by their annotations.
+
+    Args:
+        function: A recipe, a net, a metric, a figure or a data set.
+        title: How a message refers to it.
+        skip: The number of its first arguments that are not settings.
+        strict: Whether values must have the annotated types, so that "5" is no number, and may be arrays.
+
+    Returns:
+        A class with one field for each setting.
+    """
+    arguments = _keyword_arguments(function, skip)
+    for argument, parameter in arguments.items():
+        if parameter.default is parameter.empty:
+            raise InputError(f"{title}: its setting {argument!r} must have a default value.")
+    hints = _annotations(function, title, arguments)
+    fields: dict[str, Any] = {argument: (hints.get(argument, Any), p.default) for argument, p in arguments.items()}
+    base = _StrictSettings if strict else _KeywordSettings
+    try:
+        settings = create_model("KeywordSettings", __base__=base, **fields)
+    except (PydanticUserError, PydanticSchemaGenerationError, NameError, TypeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"{title}: its settings cannot be read from its signature ({reason}).") from error
+    settings.title = title
+    return settings
+
+
+class _KeywordSettings(Settings):
+    model_config = ConfigDict(validate_default=True)
+
+
+class _StrictSettings(Settings):
+    model_config = ConfigDict(strict=True, arbitrary_types_allowed=True)
+
+
+def _keyword_arguments(function: Callable[..., Any], skip: int) -> dict[str, inspect.Parameter]:
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some built-in callables have no signature
+        return {}
+    by_name = [(name, p) for name, p in parameters.items() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    return {name: p for place, (name, p) in enumerate(by_name) if place >= skip or p.kind is p.KEYWORD_ONLY}
+
+
+def _annotations(
+    function: Callable[..., Any], title: str, arguments: Mapping[str, inspect.Parameter]
+) -> dict[str, Any]:
+    """Evaluate the annotations of the settings only; others may use names that are imported for type checking only."""
+    written = {argument: p.annotation for argument, p in arguments.items() if p.annotation is not p.empty}
+    known = vars(sys.modules[function.__module__])
+    try:
+        return get_type_hints(SimpleNamespace(__annotations__=written), globalns=known, include_extras=True)
+    except NameError as error:
+        raise InputError(f"{title}: the annotation of a setting cannot be resolved ({error}).") from error

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
@@ -141,3 +141,56 @@ def test_settings_are_checked_by_the_metrics_they_are_for() -> None:
         check_settings({path: {"most": 1}}, [path])
     with pytest.raises(InputError, match="unknown metric"):
         check_settings({path: {}}, "all")
+
+
+@pytest.mark.parametrize(
+    ("metric", "setting", "value", "message"),
+    [
+        ("mig", "bins", "a", "bins must be a valid integer, got 'a'"),
+        ("mig", "bins", "5", "bins must be a valid integer, got '5'"),
+        ("mig", "bins", True, "bins must not be a boolean"),
+        ("mig", "bins", -4, "bins must be .* 2, got -4"),
+        ("modularity", "bins", 1001, "bins must be .* 1000, got 1001"),
+        ("mig", "bin", 3, "unknown setting of mig 'bin': did you mean 'bins'"),
+        ("dci", "importance", "tree", "importance must be 'gbt', 'gbt-exact', 'forest' or 'svm', got 'tree'"),
+        ("dci", "importance", 1, "importance must be 'gbt', .* got 1"),
+        ("infomec", "variant", 3, "variant must be 'tripod', 'qlae' or 'qlae-training', got 3"),
+        ("dci", "seed", -1, "seed must be .* 0, got -1"),
+        ("sap", "standardise", 1, "standardise must be a valid boolean, got 1"),
+        ("total_correlation", "ridge", -1.0, "ridge must be .* 0, got -1"),
+        ("factor_vae_score", "threshold", "abc", "threshold must be a valid number, got 'abc'"),
+        ("factor_vae_score", "batch", 1, "batch must be .* 2, got 1"),
+        ("irs", "quantile", float("nan"), "quantile must be a finite number"),
+        ("irs", "quantile", 0, "quantile must be greater than 0, got 0"),
+        ("beta_vae_score", "train", -5, "train must be .* 1, got -5"),
+        ("fairness", "points", 0, "points must be .* 1, got 0"),
+        ("local_mig", "rho", "far", "rho must be a valid number"),
+        ("local_mig", "rho", [0.1, 2], "rho.1 must be .* 1, got 2"),
+        ("downstream", "sizes", [10, "b"], "sizes.1 must be a valid integer, got 'b'"),
+        ("explicitness", "test", [1, 2], "test must be"),
+    ],
+)
+def test_values_that_a_metric_does_not_accept_are_refused_before_it_is_computed(
+    metric: str, setting: str, value: object, message: str
+) -> None:
+    with pytest.raises(InputError, match=message) as refused:
+        check_settings({metric: {setting: value}}, metric)
+    assert refused.value.setting.startswith(f"{metric}.{setting}")
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_defaults_and_all_choices_are_accepted(name: str) -> None:
+    metric = METRICS[name]
+    hints, defaults = get_type_hints(metric.signed), metric.signed.__kwdefaults__ or {}
+    for setting in metric.takes:
+        kinds = [hints[setting], *get_args(hints[setting])]
+        choices = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
+        for value in (defaults[setting], *choices):
+            given = {name: {setting: list(value) if isinstance(value, tuple) else value}}
+            assert check_settings(given, name) == given
+    assert set(defaults) == metric.takes
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    given: dict[str, dict[str, Any]] = {"mig": {"bins": np.int64(5)}, "irs": {"quantile": np.float64(0.5)}}
+    assert check_settings(given, ["mig", "irs"]) is given

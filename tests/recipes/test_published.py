@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from unweave.latents import FSQ, Gaussian
-from unweave.recipes import RECIPES, Recipe, compose, parameters_of
+from unweave.recipes import RECIPES, Recipe, compose, known_settings, parameters_of
+from unweave.recipes.published import set_by
 
 # Locatello et al. 2019, Tables 3 and 4; Rhodes & Lee 2021, appendix B; the authors' code of QLAE and Tripod.
 PUBLISHED = {
@@ -96,3 +99,25 @@ def test_ramps_are_a_third_of_the_run() -> None:
 
 def test_parameters_are_shown_with_their_defaults() -> None:
     assert parameters_of("beta_vae") == {"beta": 4.0, "latents": 10}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_a_parameter_sets_is_stated(name: str) -> None:
+    """Compared with what changes when the recipe is called with another value."""
+    others = {"estimator": "stratified", "divergence": "one_way", "weight_decay": 0.5}
+    for parameter, default in parameters_of(name).items():
+        if parameter == "protocol":  # sets several
+            assert set_by(name, parameter) == ""
+            continue
+        usual = 4 if default is None else default
+        other = others.get(parameter) or usual + 1
+        before, after = (compose(name, {parameter: value}).model_dump(mode="json") for value in (default, other))
+        paths = known_settings(before)
+        changed = {key for key, path in paths.items() if _at(before, path) != _at(after, path)}
+        assert changed == {set_by(name, parameter)}, parameter
+
+
+def _at(made: Any, path: tuple[Any, ...]) -> Any:
+    for step in path:
+        made = made[step] if isinstance(step, int) else made.get(step)
+    return made

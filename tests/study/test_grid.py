@@ -58,7 +58,7 @@ def test_the_example_of_the_documentation_plans_without_opening_data() -> None:
         ),
         (
             ("[fixed]", "[score.settings.mig]\nbins = true\n[fixed]"),
-            "line 9: mig: bins must be a valid integer, got True",
+            "line 9: mig: bins must not be a boolean, got True",
         ),
         (
             ("[fixed]", "[score.settings]\ndci = {importance = 'svm'}\n[fixed]"),

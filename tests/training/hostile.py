@@ -12,7 +12,7 @@ from typing import Any
 
 from unweave import Run
 from unweave.errors import InputError
-from unweave.settings import without_own_code
+from unweave.own_code import without_own_code
 from unweave.training.checkpoint import load_tensors, save_tensors
 from unweave.training.configuration import read_configuration
 

@@ -12,10 +12,9 @@ from tests.training.hostile import CHANGES, MODULE, TRACE, make_hostile, rewrite
 from tests.training.small import bars, trained
 from unweave import Run
 from unweave.errors import InputError, Unavailable
+from unweave.own_code import check_own_code, imported, only_own_code, own_code_of, without_own_code
 from unweave.reports import report
-from unweave.settings import imported, only_own_code, without_own_code
 from unweave.training import open_run, read_configuration
-from unweave.training.trust import check_own_code, own_code_of
 
 
 @pytest.fixture(scope="module")

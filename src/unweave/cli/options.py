@@ -176,9 +176,9 @@ def find_runs(names: Sequence[str], store: str | None) -> list[Path]:
 
 def open_runs(names: Sequence[str], store: str | None, *, trust: bool) -> list[Run]:
     """Open runs; without ``trust``, those that need code outside of Unweave are refused before any is opened."""
+    from unweave.own_code import check_own_code
     from unweave.store.folder import read_fields
     from unweave.training import open_run
-    from unweave.training.trust import check_own_code
 
     folders = find_runs(names, store)
     for folder in folders if not trust else ():

@@ -135,7 +135,7 @@ def _known(kind: str) -> Mapping[str, Any]:
 
 def _recipe_row(name: str, recipe: Any) -> Row:
     from unweave.recipes import Recipe
-    from unweave.signatures import keyword_settings
+    from unweave.settings import keyword_settings
 
     try:
         facts = _recipe_facts(name)
@@ -188,7 +188,7 @@ def _latent_row(name: str, latent: Any) -> Row:
 
 
 def _net_row(name: str, net: Any) -> Row:
-    from unweave.signatures import keyword_settings
+    from unweave.settings import keyword_settings
 
     if not callable(net):
         raise InputError(f"net {name!r} must be a function, got {type(net).__name__}.")

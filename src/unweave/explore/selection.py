@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from unweave.errors import InputError, unknown
-from unweave.settings import REFUSED
+from unweave.errors import NOT_ALLOWED, InputError, unknown
+from unweave.own_code import guarded
 from unweave.store.folder import CONFIGURATION, existing_store, find_run, runs_in
 from unweave.study.spec import shipped_spec
 from unweave.study.table import Protocols
-from unweave.training.trust import guarded
 
 Kind = Literal["run", "study", "store"]
 
@@ -93,7 +92,7 @@ def _study(spec: str | Path, store: str | Path | None, trusted: bool) -> Selecti
             selection.settings = {run.name: dict(run.settings) for run in planned}
             selection.protocols = {run.name: stages[run.stage] for run in planned}
     except InputError as error:
-        if REFUSED in str(error):
+        if error.code == NOT_ALLOWED:
             raise InputError(f"{error} If you trust the author of the study, add --trust.") from error
         raise
     selection.title, selection.store = study.spec.name, Path(study.store)

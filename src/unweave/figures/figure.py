@@ -11,8 +11,7 @@ import torch
 from unweave.data import FactorData
 from unweave.errors import InputError, unknown
 from unweave.figures.run_tables import table_of_runs
-from unweave.settings import Settings
-from unweave.signatures import keyword_settings
+from unweave.settings import Settings, keyword_settings
 from unweave.store.folder import SUMMARY
 from unweave.training import Run
 

@@ -19,6 +19,7 @@ from unweave.metrics.scoring.interventions import (
     torch_generator,
     varying_axes,
 )
+from unweave.settings import Count, Seed, Several
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,13 @@ class BetaVAEScore:
 
 
 def beta_vae_score(
-    represent: Represent, space: FactorSpace, *, train: int = 10_000, test: int = 5_000, batch: int = 64, seed: int = 0
+    represent: Represent,
+    space: FactorSpace,
+    *,
+    train: Count = 10_000,
+    test: Count = 5_000,
+    batch: Several = 64,
+    seed: Seed = 0,
 ) -> BetaVAEScore:
     """Compute the accuracy of predicting which factor pairs share, from their mean absolute difference.
 

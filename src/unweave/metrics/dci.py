@@ -11,6 +11,7 @@ from unweave.errors import InputError, unknown
 from unweave.metrics.estimators.boosting import boost_each
 from unweave.metrics.estimators.parallel_fits import SKLEARN_PARALLEL, allowed_workers, each_factor, linear_svm
 from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
+from unweave.settings import Seed
 
 IMPORTANCES = ("gbt", "gbt-exact", "forest", "svm")
 
@@ -40,7 +41,7 @@ def dci(
     importance: Literal["gbt", "gbt-exact", "forest", "svm"] = "gbt",
     completeness: Literal["weighted", "mean"] = "weighted",
     test: tuple[Any, Any] | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> DCI:
     """Compute one minus the entropy of the importance matrix, per latent and per factor (Eastwood & Williams 2018).
 

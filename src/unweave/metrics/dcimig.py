@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.metrics.estimators.information import discretize, entropies, information_table, top_two
 from unweave.metrics.scoring.inputs import Codes, Factors, Floats, labelled
+from unweave.settings import Bins
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,7 @@ class DCIMIG:
     mutual_information: Floats  # (D, varying factors), nats
 
 
-def dcimig(codes: Codes, factors: Factors, *, bins: int = 20) -> DCIMIG:
+def dcimig(codes: Codes, factors: Factors, *, bins: Bins = 20) -> DCIMIG:
     """Compute the sum of the factors' largest gaps over the sum of their entropies (Sepliarskaia et al. 2019).
 
     Each latent is assigned to the factor it has the most mutual information with; its gap is that information minus

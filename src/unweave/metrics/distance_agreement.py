@@ -16,6 +16,7 @@ from unweave.errors import InputError, whole
 from unweave.metrics.mcc import correlations
 from unweave.metrics.scoring.encoders import evaluating
 from unweave.metrics.scoring.inputs import Floats, check_codes, check_seed
+from unweave.settings import Seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,7 @@ def distance_agreement(
     decode: Callable[[Tensor], Any] | None = None,
     pairs: int = 5_000,
     distance: Distance = mse,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> DistanceAgreement:
     """Correlate ground-truth, perceived, latent and reconstruction distances (Michlo et al. 2023, sec. 4.4).
 

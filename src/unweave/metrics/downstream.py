@@ -12,6 +12,7 @@ from unweave.errors import InputError, whole
 from unweave.metrics.estimators.boosting import boost_each
 from unweave.metrics.estimators.parallel_fits import SKLEARN_PARALLEL, allowed_workers, each_factor
 from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
+from unweave.settings import Seed, Several
 
 SIZES = (10, 100, 1_000, 10_000)
 
@@ -48,9 +49,9 @@ def downstream(
     codes: Codes,
     factors: Factors,
     *,
-    sizes: Sequence[int] = SIZES,
+    sizes: Sequence[Several] = SIZES,
     test: tuple[Any, Any] | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Downstream:
     """Compute the test accuracy of logistic regression and gradient boosting (Locatello et al. 2019, sec. 5.6, app. C).
 

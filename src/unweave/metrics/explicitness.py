@@ -10,6 +10,7 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression, one_vs_rest, probabilities
 from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, fit_and_test, standardised
+from unweave.settings import Seed
 
 CLASSIFIERS = {"multinomial": logistic_regression, "one-vs-rest": one_vs_rest}
 
@@ -29,7 +30,7 @@ def explicitness(
     *,
     classifier: Literal["multinomial", "one-vs-rest"] = "multinomial",
     test: tuple[Any, Any] | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Explicitness:
     """Compute the mean over factors of the ROC area of a logistic regression, one class against the rest.
 

@@ -18,6 +18,7 @@ from unweave.metrics.scoring.interventions import (
     torch_generator,
     varying_axes,
 )
+from unweave.settings import Count, NonNegative, Seed, Several
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +35,12 @@ def factor_vae_score(
     represent: Represent,
     space: FactorSpace,
     *,
-    train: int = 10_000,
-    test: int = 5_000,
-    batch: int = 64,
-    variance_points: int = 10_000,
-    threshold: float = 0.05,
-    seed: int = 0,
+    train: Count = 10_000,
+    test: Count = 5_000,
+    batch: Several = 64,
+    variance_points: Count = 10_000,
+    threshold: NonNegative = 0.05,
+    seed: Seed = 0,
 ) -> FactorVAEScore:
     """Compute the accuracy of predicting the fixed factor from the latent that varies least, by majority vote.
 

@@ -12,6 +12,7 @@ from unweave.metrics.estimators.boosting import boost_each
 from unweave.metrics.estimators.parallel_fits import allowed_workers
 from unweave.metrics.scoring.inputs import Floats, Integers
 from unweave.metrics.scoring.interventions import Represent, check_positive, codes_of, torch_generator, varying_axes
+from unweave.settings import Count, Seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +25,7 @@ class Fairness:
 
 
 def fairness(
-    represent: Represent, space: FactorSpace, *, train: int = 10_000, points: int = 100, seed: int = 0
+    represent: Represent, space: FactorSpace, *, train: Count = 10_000, points: Count = 100, seed: Seed = 0
 ) -> Fairness:
     """Compute the mean total variation between predictions under interventions on a sensitive factor.
 

@@ -23,6 +23,7 @@ from unweave.metrics.scoring.inputs import (
     standardised,
     subsample,
 )
+from unweave.settings import Seed
 
 ROWS = 10_000  # the published sample
 VARIANTS = ("tripod", "qlae", "qlae-training")
@@ -51,7 +52,7 @@ def infomec(
     *,
     discrete: bool = False,
     variant: Literal["tripod", "qlae", "qlae-training"] = "tripod",
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> InfoMEC:
     r"""Compute InfoM, InfoE and InfoC (Hsu et al. 2023, 2024).
 

@@ -11,6 +11,7 @@ from unweave.factors import FactorSpace
 from unweave.metrics.estimators.information import discretize
 from unweave.metrics.scoring.inputs import Floats, Integers, dead
 from unweave.metrics.scoring.interventions import Represent, check_positive, codes_of, torch_generator, varying_axes
+from unweave.settings import Bins, Count, Fraction, Seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +28,10 @@ def irs(
     represent: Represent,
     space: FactorSpace,
     *,
-    points: int = 10_000,
-    quantile: float = 0.99,
-    bins: int | None = None,
-    seed: int = 0,
+    points: Count = 10_000,
+    quantile: Fraction = 0.99,
+    bins: Bins | None = None,
+    seed: Seed = 0,
 ) -> IRS:
     """Compute the mean over latents of 1 minus their relative deviation while their best factor is fixed.
 

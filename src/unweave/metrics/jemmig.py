@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.metrics.estimators.information import discretize, entropies, information_table, joint_entropies, top_two
 from unweave.metrics.scoring.inputs import Codes, Factors, Floats, labelled
+from unweave.settings import Bins
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,7 @@ class JEMMIG:
     joint_entropy: Floats  # (varying factors,), nats, of each factor with its best latent
 
 
-def jemmig(codes: Codes, factors: Factors, *, bins: int = 20) -> JEMMIG:
+def jemmig(codes: Codes, factors: Factors, *, bins: Bins = 20) -> JEMMIG:
     r"""Compute the mean over factors of :math:`1 - (H(f_k, z^*) - I_{(1)k} + I_{(2)k}) / (H(f_k) + \log B)`.
 
     Do & Tran 2020. The joint entropy is small if the best latent encodes nothing but its factor. The score is

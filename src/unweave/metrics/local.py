@@ -15,6 +15,7 @@ from unweave.metrics.mig import mig
 from unweave.metrics.modularity import modularity
 from unweave.metrics.scoring.inputs import Floats
 from unweave.metrics.scoring.interventions import Represent, check_positive, codes_of, torch_generator
+from unweave.settings import Bins, Count, Fraction, Seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +37,13 @@ def local(
     represent: Represent,
     space: FactorSpace,
     *,
-    rho: float | Sequence[float] = 0.1,
-    neighbourhoods: int = 20,
-    points: int = 10_000,
-    bins: int = 5,
+    rho: Fraction | Sequence[Fraction] = 0.1,
+    neighbourhoods: Count = 20,
+    points: Count = 10_000,
+    bins: Bins = 5,
     fixed: Iterable[str | int] = (),
-    min_values: int = 10,
-    seed: int = 0,
+    min_values: Count = 10,
+    seed: Seed = 0,
 ) -> Local:
     """Compute the mean score of a metric over neighbourhoods of random points (Rhodes & Lee 2021, sec. 5.3).
 

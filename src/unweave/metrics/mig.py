@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.metrics.estimators.information import discretize, entropies, information_table, top_two
 from unweave.metrics.scoring.inputs import Codes, Factors, Floats, labelled
+from unweave.settings import Bins
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,7 @@ class MIG:
     mutual_information: Floats  # (D, K), nats
 
 
-def mig(codes: Codes, factors: Factors, *, bins: int = 20) -> MIG:
+def mig(codes: Codes, factors: Factors, *, bins: Bins = 20) -> MIG:
     r"""Compute the mean over factors of :math:`(I_{(1)k} - I_{(2)k}) / H(f_k)`, best minus second-best latent.
 
     Chen et al. 2018. ``codes`` (N, D), ``factors`` (N, K). Codes are discretised into ``bins`` bins of equal width (20

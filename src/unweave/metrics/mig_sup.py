@@ -10,6 +10,7 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.metrics.estimators.information import discretize, entropies, information_table, top_two
 from unweave.metrics.scoring.inputs import Codes, Factors, Floats, labelled
+from unweave.settings import Bins
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,7 @@ class MIGSup:
 
 
 def mig_sup(
-    codes: Codes, factors: Factors, *, bins: int = 20, normaliser: Literal["factor", "code"] = "factor"
+    codes: Codes, factors: Factors, *, bins: Bins = 20, normaliser: Literal["factor", "code"] = "factor"
 ) -> MIGSup:
     r"""Compute the mean over latents of best minus second-best factor in :math:`I(z_j; f_k) / H(f_k)` (Li et al. 2020).
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.metrics.estimators.information import discretize, information_table
 from unweave.metrics.scoring.inputs import Codes, Factors, Floats, labelled
+from unweave.settings import Bins
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +20,7 @@ class Modularity:
     mutual_information: Floats  # (D, varying factors), nats
 
 
-def modularity(codes: Codes, factors: Factors, *, bins: int = 20) -> Modularity:
+def modularity(codes: Codes, factors: Factors, *, bins: Bins = 20) -> Modularity:
     r"""Compute the mean over latents of :math:`1 - \sum_{k \ne k^*} I_{jk}^2 / (I_{jk^*}^2 (K - 1))`.
 
     Ridgeway & Mozer 2018. Locatello et al. 2019 use 20 bins, Rhodes & Lee 2021 use 5. A latent without any information

@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.metrics.estimators.information import discretize, information_table
 from unweave.metrics.scoring.inputs import Codes, Floats, check_codes
+from unweave.settings import Bins
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +19,7 @@ class LatentInformation:
     table: Floats
 
 
-def mutual_information(codes: Codes, *, bins: int = 20) -> LatentInformation:
+def mutual_information(codes: Codes, *, bins: Bins = 20) -> LatentInformation:
     """Compute the mean plug-in mutual information of pairs of binned latents (Locatello et al. 2019).
 
     It is 0 for a single latent.

@@ -14,6 +14,7 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.metrics.reconstruction import check_images
 from unweave.metrics.scoring.inputs import Codes, Floats, check_codes
+from unweave.settings import NonNegative
 
 ACTIVE_VARIANCE = 0.01  # of the posterior mean over the data, above which a latent is active (Burda et al. 2016)
 LARGEST = 700.0  # a variance of 1e304; sums of larger ones would overflow
@@ -45,7 +46,7 @@ class ActiveUnits:
     variance: Floats
 
 
-def active_units(mean: Codes, *, threshold: float = ACTIVE_VARIANCE) -> ActiveUnits:
+def active_units(mean: Codes, *, threshold: NonNegative = ACTIVE_VARIANCE) -> ActiveUnits:
     """Count the latents whose posterior mean has a variance above ``threshold`` over the data (Burda et al. 2016)."""
     if not isinstance(threshold, Real) or not threshold >= 0:
         raise InputError(f"active_units: threshold must be a number of at least 0, got {threshold!r}.")

@@ -22,6 +22,7 @@ from unweave.metrics.scoring.inputs import (
     fit_and_test,
     standardised,
 )
+from unweave.settings import Seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ def sap(
     method: Literal["svm", "correlation"] | None = None,
     standardise: bool = False,
     test: tuple[Any, Any] | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> SAP:
     """Compute the mean over factors of the best minus the second-best latent's predictability (Kumar et al. 2018).
 

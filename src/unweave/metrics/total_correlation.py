@@ -9,6 +9,7 @@ import numpy as np
 
 from unweave.errors import InputError
 from unweave.metrics.scoring.inputs import Codes, Floats, check_codes, check_seed, dead, standardised
+from unweave.settings import NonNegative, Seed
 
 RIDGE = 1e-5  # Locatello et al. 2019, footnote 3
 
@@ -22,7 +23,7 @@ class TotalCorrelation:
 
 
 def total_correlation(
-    codes: Codes, *, logvar: Codes | None = None, ridge: float = RIDGE, seed: int = 0
+    codes: Codes, *, logvar: Codes | None = None, ridge: NonNegative = RIDGE, seed: Seed = 0
 ) -> TotalCorrelation:
     r"""Compute the KL divergence between a Gaussian with the codes' covariance and the product of its marginals.
 
@@ -50,7 +51,9 @@ def total_correlation(
     return TotalCorrelation(float(max(0.0, -0.5 * np.log(eigenvalues).sum())), covariance)
 
 
-def total_correlation_sampled(mean: Codes, logvar: Codes, *, ridge: float = RIDGE, seed: int = 0) -> TotalCorrelation:
+def total_correlation_sampled(
+    mean: Codes, logvar: Codes, *, ridge: NonNegative = RIDGE, seed: Seed = 0
+) -> TotalCorrelation:
     """Compute the total correlation of samples from Gaussian posteriors, one per image.
 
     Locatello et al. 2019, sec. 5.2. ``mean`` and ``logvar`` (N, D); see :func:`total_correlation` for the formula.

@@ -11,6 +11,7 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.metrics.mcc import correlations
 from unweave.metrics.scoring.inputs import Codes, Floats, check_codes, standardised
+from unweave.settings import NonNegative
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ def udr(
     *,
     kl: Sequence[Codes] | None = None,
     method: Literal["lasso", "spearman"] = "lasso",
-    threshold: float = 0.01,
+    threshold: NonNegative = 0.01,
 ) -> UDR:
     r"""Compute how closely the latents of each model match those of the others one to one (Duan et al. 2020).
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.metrics.scoring.inputs import Codes, dead
 from unweave.metrics.total_correlation import sampled
+from unweave.settings import Seed
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class WassersteinCorrelation:
     normalised: float
 
 
-def wasserstein_correlation(codes: Codes, *, logvar: Codes | None = None, seed: int = 0) -> WassersteinCorrelation:
+def wasserstein_correlation(codes: Codes, *, logvar: Codes | None = None, seed: Seed = 0) -> WassersteinCorrelation:
     r"""Compute the squared 2-Wasserstein distance between the Gaussian of the codes and the product of its marginals.
 
     :math:`2 \operatorname{tr} \Sigma - 2 \operatorname{tr} (\Delta^{1/2} \Sigma \Delta^{1/2})^{1/2}` with the

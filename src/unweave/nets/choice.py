@@ -17,8 +17,7 @@ from unweave.nets.mlp import mlp
 from unweave.nets.pair import Build
 from unweave.nets.qlae import qlae
 from unweave.nets.tripod import tripod
-from unweave.settings import Settings, name_in, named
-from unweave.signatures import keyword_settings
+from unweave.settings import Settings, key_in, keyword_settings, name_in, named
 
 NETS: dict[str, Build] = {
     "conv64": conv64,
@@ -69,6 +68,7 @@ class NetSettings(Settings):
         name = settings.pop("name", None)
         if not isinstance(name, str):
             raise InputError(f"a net needs a name, one of {', '.join(NETS)} or 'module:function', got {given!r}.")
+        name = key_in(NETS, name)
         build = _build(name)
         resolved = _settings_model(name, build)(**settings).model_dump(mode="json") if settings else {}
         return {"name": name, "settings": {**_defaults(name, build), **resolved}}

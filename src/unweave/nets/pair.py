@@ -79,7 +79,9 @@ def cells(net: str, shape: Shape) -> tuple[int, int]:
     least = f", at least {smallest}" if smallest > step else ""
     raise InputError(
         f"net {net!r} needs images whose height and width are multiples of {step}{least}, got {height} × {width}: "
-        f"resize the images to {near}, or use the net 'mlp', which accepts any size."
+        f"resize the images to {near}, or use the net 'mlp', which accepts any size.",
+        setting="net",
+        value=net,
     )
 
 

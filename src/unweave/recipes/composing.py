@@ -8,10 +8,9 @@ from typing import Any
 from unweave.errors import InputError, unknown
 from unweave.latents import LATENTS
 from unweave.nets import NetSettings, net_settings_of
-from unweave.recipes.published import RECIPES
+from unweave.recipes.published import RECIPES, set_by
 from unweave.recipes.recipe import Optimiser, Recipe, Weighted
-from unweave.settings import name_in, named
-from unweave.signatures import keyword_settings
+from unweave.settings import key_in, keyword_settings, name_in, named
 from unweave.terms import TERMS
 
 FIELDS = (
@@ -47,18 +46,27 @@ def compose(source: Source, settings: Mapping[str, Any], *, factors: int | None 
     free = _activation_is_free(source, rest)
     _replace_parts(made, rest)
     known = known_settings(made)
-    _check_twice(settings, _set_by_parameters(source, settings, parameters, made), known)
+    _check_twice(base.recipe if isinstance(source, str) else "", settings, known)
     for key, value in rest.items():
         if key not in known:
-            raise unknown(f"setting of {base.recipe}", key, [*parameters, *known, *PARTS])
+            raise unknown(f"setting of {base.recipe}", key, [*parameters, *known, *PARTS], setting=key)
         _put(made, known[key], value)
     if free:
         _choose_smooth_activation(made)
     made["terms"] = [entry for entry in made["terms"] if entry["weight"] != 0]
-    composed = Recipe(**made)
+    composed = _made(made, known, rest)
     _check_effects(composed, rest)
     composed.check()
     return composed.model_copy(update={"recipe": _label(base, composed)})
+
+
+def _made(made: Mapping[str, Any], known: Mapping[str, Path], given: Iterable[str]) -> Recipe:
+    """Return the recipe of a plain form; an error names the setting as it was given, not its path in the form."""
+    try:
+        return Recipe(**made)
+    except InputError as error:
+        keys = {".".join(map(str, known[key])): key for key in (*known, *given) if key in known}
+        raise error.reworded(str(error), setting=keys.get(error.setting, error.setting)) from None
 
 
 def parameters_of(source: Source) -> dict[str, Any]:
@@ -135,7 +143,9 @@ def _replace_parts(made: dict[str, Any], rest: dict[str, Any]) -> None:
         made["net"] = NetSettings.of(net).model_dump(mode="json")
     terms = rest.pop("terms", None) or {}
     if not isinstance(terms, Mapping):
-        raise InputError(f"terms must map names to weights, as in {{'jacobian_l1': 0.1}}, got {terms!r}.")
+        raise InputError(
+            f"terms must map names to weights, as in {{'jacobian_l1': 0.1}}, got {terms!r}.", setting="terms"
+        )
     for name, weight in sorted(terms.items()):  # sorted, so that their order does not change the recipe
         _weigh(made, str(name), weight)
     if (kind := rest.pop("grouping", None)) is not None:
@@ -151,12 +161,17 @@ def _replace_parts(made: dict[str, Any], rest: dict[str, Any]) -> None:
 def _weigh(made: dict[str, Any], name: str, weight: Any) -> None:
     """Set the weight of a term; a new term is added, and 0 removes one."""
     if isinstance(weight, bool) or not isinstance(weight, int | float):
-        raise InputError(f"the weight of the term {name} must be a number, got {weight!r}.")
+        raise InputError(f"the weight of the term {name} must be a number, got {weight!r}.", setting="terms")
+    name = key_in(TERMS, name)
     entry = next((entry for entry in made["terms"] if entry["term"]["name"] == name), None)
     if entry is not None:
         entry["weight"] = weight
         return
-    made["terms"].append(Weighted(term=name, weight=weight).model_dump(mode="json"))  # type: ignore[arg-type]
+    try:
+        added = Weighted(term=name, weight=weight)  # type: ignore[arg-type]
+    except InputError as error:
+        raise error.reworded(str(error), setting="terms") from None
+    made["terms"].append(added.model_dump(mode="json"))
 
 
 def _group(made: dict[str, Any], kind: str) -> None:
@@ -178,51 +193,20 @@ def _blur(made: dict[str, Any], radius: Any) -> None:
     made["terms"][-1]["term"] |= {"radius": radius, "reduction": plain["term"]["reduction"]}
 
 
-def _check_twice(settings: Mapping[str, Any], by_parameters: Mapping[str, str], known: Mapping[str, Path]) -> None:
-    """Reject two settings that set the same thing, as ``lr`` and ``optimiser.lr`` do."""
+def _check_twice(recipe: str, settings: Mapping[str, Any], known: Mapping[str, Path]) -> None:
+    """Reject two settings that set the same thing, as ``lr`` and ``optimiser.lr`` or ``beta`` and ``kl.weight`` do.
+
+    What the parameters of a recipe of the user's own set is not known: settings of its parts take precedence.
+    """
+    by_parameters = {set_by(recipe, key): key for key in settings if recipe in RECIPES}
     if "blur" in settings:
-        by_parameters = {
-            **by_parameters,
-            "blurred_reconstruction.weight": "blur",
-            "blurred_reconstruction.radius": "blur",
-        }
+        by_parameters |= dict.fromkeys(("blurred_reconstruction.weight", "blurred_reconstruction.radius"), "blur")
     owners = {known[key]: parameter for key, parameter in by_parameters.items() if key in known}
-    weights = [f"{name}.weight" for name in settings.get("terms") or ()]
+    weights = [f"{key_in(TERMS, name)}.weight" for name in settings.get("terms") or ()]
     for key in (*weights, *(key for key in settings if key in known)):
         if known[key] in owners:
-            raise InputError(f"{key} is given twice: {owners[known[key]]} sets it as well.")
+            raise InputError(f"{key} is given twice: {owners[known[key]]} sets it as well.", setting=key)
         owners[known[key]] = "--term" if key in weights else key
-
-
-def _set_by_parameters(
-    source: Source, settings: Mapping[str, Any], parameters: Mapping[str, Any], made: Mapping[str, Any]
-) -> dict[str, str]:
-    """Return the settings of parts that the given numeric parameters of a recipe set, with the parameter.
-
-    A parameter sets what changes with it.
-    """
-    given = {key: settings[key] for key in parameters if key in settings}
-    numbers = [key for key, value in given.items() if isinstance(value, int | float) and not isinstance(value, bool)]
-    found: dict[str, str] = {}
-    if "terms" in settings or any("." in key for key in settings):
-        before = _base(source, dict(given), parameters, None).model_dump(mode="json")
-        for parameter in numbers:
-            try:
-                after = _base(source, {**given, parameter: given[parameter] + 1}, parameters, None)
-            except InputError:
-                continue
-            plain = after.model_dump(mode="json")
-            for key, path in known_settings(before).items():
-                if key in known_settings(made) and _get(before, path) != _get(plain, path):
-                    found[key] = parameter
-    return found
-
-
-def _get(made: Any, path: Path) -> Any:
-    *parents, last = path
-    for step in parents:
-        made = made[step]
-    return made.get(last)  # settings that came later are absent at their default
 
 
 def _put(made: Any, path: Path, value: Any) -> None:

@@ -274,6 +274,35 @@ RECIPES: dict[str, Callable[..., Recipe]] = {
 }
 
 
+SETS = {  # the setting of a part that each parameter of a recipe sets, so that both are not given
+    "latents": "latent.size",
+    "levels": "latent.levels",
+    "weight_decay": "optimiser.weight_decay",
+    "divergence": "grouping.divergence",
+    "capacity": "capacity.maximum",
+    "estimator": "total_correlation.estimator",
+    "off_diagonal": "dip.weight",
+    "klm": "kernel_multiinformation.weight",
+    "nhp": "normalised_hessian.weight",
+    "hessian": "hessian_penalty.weight",
+}
+WEIGHTS = {  # of the parameters that do not set the same term in every recipe
+    "annealed_vae": {"gamma": "capacity.weight"},
+    "factor_vae": {"gamma": "total_correlation_discriminator.weight"},
+    "beta_tcvae": {"beta": "total_correlation.weight"},
+    "jl1_vae": {"beta": "kl.weight", "gamma": "jacobian_l1.weight"},
+    "jl2_vae": {"beta": "kl.weight", "gamma": "jacobian_l2.weight"},
+    "beta_vae": {"beta": "kl.weight"},
+    "ada_gvae": {"beta": "kl.weight"},
+    "ada_ml_vae": {"beta": "kl.weight"},
+}
+
+
+def set_by(recipe: str, parameter: str) -> str:
+    """Return the setting of a part that a parameter of a named recipe sets; "" if it sets none, or several."""
+    return WEIGHTS.get(recipe, {}).get(parameter) or SETS.get(parameter, "")
+
+
 def term(kind: Term, weight: float = 1.0, schedule: Schedule | None = None) -> Weighted:
     """Return a term with its weight and schedule."""
     return Weighted(term=kind, weight=weight, schedule=schedule or Schedule())

@@ -97,7 +97,8 @@ class Recipe(Settings):
         for weighted in self.terms:
             if reason := weighted.term.refusal(self.latent):
                 kind = name_in(LATENTS, type(self.latent))
-                raise InputError(f"the term {weighted.name} cannot be combined with the latent {kind}: {reason}.")
+                wrong = f"the term {weighted.name} cannot be combined with the latent {kind}: {reason}."
+                raise InputError(wrong, setting="terms", value=kind)
             _check_schedule(f"the term {weighted.name}", weighted.schedule, self.steps)
         _check_schedule("the learning rate", self.optimiser.schedule, self.steps)
         if self.grouping is not None and self.latent.has_posterior == (self.grouping.kind == "exchange"):

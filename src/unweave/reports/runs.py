@@ -11,6 +11,7 @@ from unweave.data import FactorData
 from unweave.data.interface.labels import OWN
 from unweave.errors import InputError
 from unweave.names import spelled
+from unweave.own_code import guarded, own_code_of
 from unweave.reports.facts import Facts, about_recipe, read_facts, sentence_of
 from unweave.reports.html.markup import Html, joined, tag
 from unweave.reports.html.page import Section, make_page, write_page
@@ -23,7 +24,6 @@ from unweave.reports.scores import score_section
 from unweave.store.folder import existing_store, find_run, read_label
 from unweave.store.setting_names import used_settings_of
 from unweave.training import Run, score
-from unweave.training.trust import guarded, own_code_of
 
 if TYPE_CHECKING:
     import pandas

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from unweave.data import DataIdentity, identity_of
 from unweave.errors import InputError, Unavailable, unknown
 from unweave.metrics import METRICS
 from unweave.metrics.scoring.request import check_settings, find_metrics
-from unweave.metrics.scoring.trying import try_settings
 from unweave.nets.pair import SIZES, cells
 from unweave.recipes.composing import parameters_of
 from unweave.study.snapshots import metric_of
@@ -75,9 +72,9 @@ def plan(spec: Spec, text: str = "") -> list[Planned]:
                     others = repr(sorted((name, _one(value)) for name, value in settings.items() if name != "seed"))
                     planned, similar[key] = Planned(settings, configuration), (others, configuration)
             except (InputError, Unavailable) as error:
-                raise with_line(
-                    text, _blamed(settings, str(error)), number, InputError(f"grid {number}: {error}")
-                ) from None
+                known = error if isinstance(error, InputError) else InputError(str(error))
+                wrong = known.reworded(f"grid {number}: {error}")
+                raise with_line(text, _blamed(settings, error), number, wrong) from None
             point = (others, seed if is_seed else repr(seed))
             if point in seen:
                 repeated = InputError(f"grid {number} repeats a run of grid {seen[point]}: {settings}.")
@@ -134,11 +131,10 @@ def _check_metrics(spec: Spec, text: str) -> None:
         check_settings(spec.score.settings, spec.metrics or "all")
         for name in spec.score.settings:
             if name not in spec.metrics:
-                raise InputError(f"settings of {name}, which is not among metrics: add it there, or remove them.")
-        try_settings(spec.score.settings)
+                reason = f"settings of {name}, which is not among metrics: add it there, or remove them."
+                raise InputError(reason, setting=name)
     except InputError as error:
-        words = re.findall(r"\w+", str(error).split(": ")[0])
-        metric = next((name for name in spec.score.settings if name in words), "settings")
+        metric = error.setting.partition(".")[0] or "settings"
         keys = (metric, f"score.settings.{metric}", "settings", "score.settings")
         raise with_line(text, next((key for key in keys if line_of(text, key)), "score"), 0, error) from None
 
@@ -199,31 +195,14 @@ def _check_selection(spec: Spec, rule: Selection, known: set[str], text: str) ->
         raise with_line(text, "seeds", "select", wrong)
 
 
-def _blamed(settings: Mapping[str, Any], message: str) -> str:
-    """Return the setting that an error is about: one that it quotes, whose value it quotes, or that it names."""
-    message = re.sub(r"^(the \w+|a weighted term): ", "", message)  # of what a setting is part
-    words = {word.rstrip(".") for word in re.findall(r"[\w.-]+", message)}
-
-    of_latent = " latent: " in message  # whose size is not that of the data
-
-    def inside(key: str) -> list[str]:
-        value = settings[key]
-        option = [] if of_latent else [key.removeprefix("data.")]
-        return [key, *option, *(map(str, value) if isinstance(value, Mapping) else [])]
-
-    tests: tuple[Callable[[str], bool], ...] = (
-        lambda key: key == "latents" and " latent: size" in message,
-        lambda key: any(f"'{name}'" in message for name in inside(key)),
-        lambda key: repr(settings[key]) in message and isinstance(settings[key], str),
-        lambda key: any(name in words for name in inside(key)),
-        lambda key: (
-            type(settings[key]) in (int, float)
-            and message.endswith((f"got {settings[key]}.", f"got {float(settings[key])}."))
-        ),
-        lambda key: key == "data" and Path(str(settings[key])).name in words,
-        lambda key: str(settings[key]) in words,
-    )
-    return next((key for test in tests for key in settings if test(key)), "grid")
+def _blamed(settings: Mapping[str, Any], error: InputError | Unavailable) -> str:
+    """Return the setting of a grid that an error is about: the one that it names, or one with the value it refused."""
+    if not isinstance(error, InputError):
+        return "data"
+    if error.setting in settings:
+        return error.setting
+    refused = [key for key, value in settings.items() if error.value is not None and _one(value) == _one(error.value)]
+    return refused[0] if refused else "grid"
 
 
 def configured(settings: Mapping[str, Any], identities: dict[str, DataIdentity] | None = None) -> Configuration:
@@ -232,12 +211,17 @@ def configured(settings: Mapping[str, Any], identities: dict[str, DataIdentity] 
     options = {key.removeprefix("data."): value for key, value in settings.items() if key.startswith("data.")}
     data = f"{settings['data']} {options}"
     if data not in known:
-        known[data] = identity_of(str(settings["data"]), **options)
+        try:
+            known[data] = identity_of(str(settings["data"]), **options)
+        except InputError as error:
+            option = f"data.{error.setting}" if f"data.{error.setting}" in settings else "data"
+            raise error.reworded(str(error), setting=option) from None
     apart = ("recipe", "data", STRENGTH)
     given = {key: value for key, value in settings.items() if key not in apart and not key.startswith("data.")}
     for key in given.keys() & Execution.model_fields.keys():
         raise InputError(
-            f"{key!r} says how runs are carried out, not what they learn: give it to Study.run in Python instead."
+            f"{key!r} says how runs are carried out, not what they learn: give it to Study.run in Python instead.",
+            setting=key,
         )
     configuration = configure(settings["recipe"], known[data], given)[0]
     if configuration.net.name in SIZES and not configuration.linear:

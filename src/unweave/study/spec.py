@@ -141,7 +141,7 @@ def read_spec(path: str | Path) -> Spec:
     try:
         return parse_spec(text)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise error.reworded(f"{path}: {error}") from error
 
 
 def parse_spec(text: str) -> Spec:
@@ -167,12 +167,12 @@ def parse_spec(text: str) -> Spec:
     try:
         spec = Spec(**fields)
     except InputError as error:
-        part = re.search(r"\[(score|select|score\.snapshot)\]", str(error))
-        key = _named_key(str(error), text)
-        if part and part[1] == SNAPSHOT:
-            named = re.match(r"\[[\w.]+\]: (\w+)", str(error))
-            raise with_line(text, *place_in_snapshot(text, named[1] if named else key), error) from None
-        raise with_line(text, key, part[1] if part else 0, error) from None
+        table, _, key = error.setting.rpartition(".")
+        if table == SNAPSHOT:
+            raise with_line(text, *place_in_snapshot(text, key), error) from None
+        if table in ("score", "select") and line_of(text, key, table):
+            raise with_line(text, key, table, error) from None
+        raise with_line(text, error.setting.partition(".")[0], 0, error) from None
     _check_axes(spec, text)
     return spec
 
@@ -227,7 +227,7 @@ def with_line(text: str, key: str, section: int | str, error: InputError) -> Inp
         zipped = None
     zipped = zipped or (line_of(text, "grid.zip", section) if key == "zip" else None)
     line = line_of(text, key, section) or zipped or line_of(text, key) or line_of(text, "grid", section)
-    return InputError(f"line {line}: {error}") if line else error
+    return error.reworded(f"line {line}: {error}") if line else error
 
 
 def _check_axes(spec: Spec, text: str) -> None:
@@ -313,14 +313,6 @@ def _zips(grid: Mapping[str, Any], title: str) -> list[dict[str, Sequence[Any]]]
         if len(lengths) != 1 or None in lengths or 0 in lengths:
             raise InputError(f"{title}: zip needs lists of one length, got {zipped!r}.")
     return list(zips)
-
-
-def _named_key(message: str, text: str) -> str:
-    title, _, rest = message.partition(": ")
-    if title.startswith("unknown "):
-        return next((name for name in re.findall(r"'([^']+)'", title) if line_of(text, name)), "")
-    words = re.findall(r"[\w.]+", title if rest.endswith("is missing.") else rest)
-    return next((word.rpartition(".")[2] for word in words if line_of(text, word.rpartition(".")[2])), "")
 
 
 def _at(text: str, key: str, error: InputError) -> InputError:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from pathlib import Path
@@ -17,18 +17,35 @@ import torch
 from pydantic import Field, PrivateAttr
 
 from unweave.data import DataIdentity, FactorData, num_factors
-from unweave.errors import InputError, Unavailable, extra, unknown
+from unweave.errors import NOT_FOUND, UNKNOWN, InputError, Unavailable, extra, unknown
 from unweave.factors import Changed
 from unweave.latents import LATENTS
-from unweave.recipes import Recipe, compose, known_settings, parameters_of
+from unweave.own_code import check_own_code, guarded, only_own_code, own_code_of, source_hash
+from unweave.recipes import RECIPES, Recipe, compose, known_settings, parameters_of
 from unweave.recipes.composing import PARTS, Source
-from unweave.settings import Settings, name_in, only_own_code, source_hash
+from unweave.recipes.published import set_by
+from unweave.settings import Settings, name_in
 from unweave.store.files import write_text
 from unweave.store.folder import CONFIGURATION, STATE, read_fields
 from unweave.store.formats import refused, writer_of
-from unweave.training.trust import check_own_code, guarded, own_code_of
 
 MOST_SEEDS = 2**32
+HAVE = ("has", "have")
+SYNONYMS = {  # names of settings in other libraries
+    "learning_rate": "lr",
+    "batch_size": "batch",
+    "iterations": "steps",
+    "max_steps": "steps",
+    "num_steps": "steps",
+    "training_steps": "steps",
+    "latent_dim": "latents",
+    "latent_size": "latents",
+    "num_latents": "latents",
+    "z_dim": "latents",
+    "random_seed": "seed",
+    "network": "net",
+    "image_size": "data.size",
+}
 Precision = Literal["32-true", "bf16-mixed"]
 
 
@@ -148,8 +165,9 @@ def configure(
     try:
         made = _resolved(recipe, given, _factors(data))
     except InputError as error:
-        others = () if isinstance(data, DataIdentity) else tuple(Execution.model_fields)  # a plan is not executed
-        raise _with_all_names(recipe, given, error, others) from None
+        others = [name for name in OWN_FIELDS if name != "sources"]
+        others += [] if isinstance(data, DataIdentity) else list(Execution.model_fields)  # a plan is not executed
+        raise _unknown_setting(recipe, given, error, data.options, others) from None
     identity = data if isinstance(data, DataIdentity) else data.identity
     parts = {name: getattr(made.recipe, name) for name in Recipe.model_fields}
     configuration = Configuration(**parts, data=identity, sources=made.sources, **own)
@@ -231,7 +249,7 @@ def read_configuration(folder: Path, *, trust: bool = True) -> Configuration:
         with guarded(trust):
             return Configuration(**fields)
     except InputError as error:
-        if "cannot be imported" in str(error):
+        if error.code == NOT_FOUND:
             raise Unavailable(f"the run {folder} uses code of your own that is not found here: {error}") from error
         raise _unreadable(folder, error) from error
     except (ValueError, TypeError, KeyError) as error:
@@ -250,22 +268,38 @@ def _factors(data: FactorData | DataIdentity) -> int | None:
     return len(data.space) if data.has_factors else None
 
 
-def _with_all_names(recipe: Source, given: Mapping[str, Any], error: InputError, others: tuple[str, ...]) -> InputError:
-    """Return an error for an unknown setting that also considers the names of a run, and others."""
+def _unknown_setting(
+    recipe: Source, given: Mapping[str, Any], error: InputError, options: Collection[str], others: Collection[str]
+) -> InputError:
+    """Return the error for an unknown setting with the one that was meant, among those of recipe, run and data.
+
+    Args:
+        recipe: The recipe that the setting was given to.
+        given: All settings that were given.
+        error: The error, which is returned as it is if it is about something else.
+        options: The options of the data set.
+        others: More names of settings that could be meant.
+    """
+    key = error.setting
+    if error.code != UNKNOWN or key not in given:
+        return error
     title = recipe if isinstance(recipe, str) else "the recipe"
-    if not str(error).startswith("unknown setting of"):
-        return error
-    key = next((key for key in given if f"{key!r}:" in str(error)), None)
-    if key is None:
-        return error
     parameters = parameters_of(recipe)
     base = compose(recipe, {name: value for name, value in given.items() if name in (*parameters, *PARTS)})
-    known = [*parameters, *PARTS, *known_settings(base.model_dump(mode="json"))]
-    return unknown(
-        f"setting of {title}",
-        key,
-        [*known, *(name for name in OWN_FIELDS if name != "sources"), *others],
-    )
+    known = [*parameters, *PARTS, *known_settings(base.model_dump(mode="json")), *others]
+    meant = SYNONYMS.get(key, set_by(base.base, key))
+    if key in options or meant.removeprefix("data.") in options:
+        meant = f"data.{key}" if key in options else meant
+    elif meant not in known:
+        meant = next((name for name in (key.replace("-", "_"), key.lower()) if name in known), "")
+    if meant:
+        return InputError(f"unknown setting of {title} {key!r}: did you mean {meant!r}?", setting=key, code=UNKNOWN)
+    having = [name for name in RECIPES if key in parameters_of(name)]
+    if having:
+        having = [f"{key}_{title}"] if f"{key}_{title}" in having else having
+        reason = f"{title} has no setting {key!r}: use {' or '.join(having)}, which {HAVE[len(having) > 1]} it."
+        return InputError(reason, setting=key, known=known, code=UNKNOWN)
+    return unknown(f"setting of {title}", key, known, setting=key)
 
 
 def _sources(recipe: Recipe) -> dict[str, str]:
@@ -277,11 +311,14 @@ def _sources(recipe: Recipe) -> dict[str, str]:
 def _check_batch_of_pairs(configuration: Configuration, factors: int | None) -> None:
     """Check what can be known of pairs without opening the data."""
     if configuration.batch % 2:
-        raise InputError(f"{configuration.recipe} learns from pairs: batch must be even, got {configuration.batch}.")
+        raise InputError(
+            f"{configuration.recipe} learns from pairs: batch must be even, got {configuration.batch}.", setting="batch"
+        )
     changed = configuration.changed
     most = max(changed) if isinstance(changed, tuple) else changed
     if factors is not None and isinstance(most, int) and most > factors:
-        raise InputError(f"changed={changed} must be between 0 and {factors}, the number of factors that can change.")
+        reason = f"changed={changed} must be between 0 and {factors}, the number of factors that can change."
+        raise InputError(reason, setting="changed")
 
 
 def _check_pairs(configuration: Configuration, data: FactorData) -> None:

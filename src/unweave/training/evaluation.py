@@ -10,8 +10,8 @@ from unweave.data import FactorData
 from unweave.errors import InputError
 from unweave.metrics import METRICS, Metric, Scores
 from unweave.metrics.scoring.request import check_settings
+from unweave.own_code import source_hash
 from unweave.plain_json import to_plain
-from unweave.settings import source_hash
 from unweave.store.scores import add_scores, is_same, name_of_data, read_scores
 from unweave.training.run import Run
 

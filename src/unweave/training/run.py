@@ -15,6 +15,7 @@ from unweave.data import FactorData, open_data
 from unweave.errors import InputError, Unavailable
 from unweave.latents import Summary
 from unweave.model import Model
+from unweave.own_code import guarded
 from unweave.store.files import write_text
 from unweave.store.folder import CHECKPOINT, LOG, SUMMARY, WEIGHTS, find_run, read_label, store_folder, write_label
 from unweave.store.formats import versions
@@ -26,7 +27,6 @@ from unweave.training.checkpoint import OPTIMISER, load_tensors, save_tensors
 from unweave.training.configuration import Configuration, only_code_of, read_configuration
 from unweave.training.end_summary import measure_baseline, measure_psnr, summarise
 from unweave.training.representation import Representation
-from unweave.training.trust import guarded
 
 Outcome = Literal["trained", "continued", "opened"]
 HARDLY = 1.0  # dB over the mean image, below which a run has learned almost nothing

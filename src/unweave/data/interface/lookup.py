@@ -24,7 +24,8 @@ from unweave.data.interface.identity import DataIdentity, code_of, plain
 from unweave.data.interface.labels import OWN
 from unweave.data.sets import SETS
 from unweave.errors import InputError, MissingExtra, Unavailable, unknown
-from unweave.settings import imported
+from unweave.own_code import imported
+from unweave.settings import key_in
 
 ELSEWHERE = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")  # module:name
 Maker = Callable[..., FactorData]
@@ -40,7 +41,8 @@ def load(source: Source, **options: Any) -> FactorData:
     """
     if not _is_name(source):
         return load_own(source, **_checked(load_own, "your own images", options))
-    data = _describe(str(source), options)
+    source = key_in(SETS, str(source))
+    data = _describe(source, options)
     with _explained(str(source)):
         data.prepare()
     return data
@@ -54,7 +56,8 @@ def identity_of(source: Source, **options: Any) -> DataIdentity:
     """
     if not _is_name(source):
         return load(source, **options).identity
-    maker = _maker(str(source))
+    source = key_in(SETS, str(source))
+    maker = _maker(source)
     kept = json.dumps({name: plain(name, value) for name, value in options.items()}, sort_keys=True)
     with _explained(str(source)):
         state = maker.state(options) if isinstance(maker, type) and issubclass(maker, FactorData) else None
@@ -96,9 +99,9 @@ def open_data(identity: DataIdentity, **changes: Any) -> FactorData:
 
 def set_named(name: str) -> type[FactorData]:
     """Return the class of a data set; unknown names are rejected with the closest match."""
-    if name not in SETS:
+    if (key := key_in(SETS, name)) not in SETS:
         raise _with_path(unknown("data set", name, SETS), name)
-    return SETS[name]
+    return SETS[key]
 
 
 def options_of(function: Any) -> dict[str, Any]:
@@ -144,7 +147,7 @@ def _with_path(error: InputError, name: str) -> InputError:
     """Return the error, with advice if there is a file or folder of that name."""
     if not Path(name).exists():
         return error
-    return InputError(f"{error} To load your own images from it, write './{name}'.")
+    return error.reworded(f"{error} To load your own images from it, write './{name}'.")
 
 
 @contextmanager
@@ -181,7 +184,7 @@ def _checked(function: Any, name: str, options: dict[str, Any]) -> dict[str, Any
     known = options_of(function)
     for option in options:
         if option not in known:
-            raise unknown(f"option of {name}", option, known)
+            raise unknown(f"option of {name}", option, known, setting=option)
     for option, default in known.items():
         if default is inspect.Parameter.empty and option not in options:
             raise InputError(f"{name} needs the option {option}.")

@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
+from unweave.errors import InputError
 from unweave.metrics.beta_vae import beta_vae_score
 from unweave.metrics.dci import dci
 from unweave.metrics.dcimig import dcimig
@@ -31,6 +34,7 @@ from unweave.metrics.total_correlation import total_correlation, total_correlati
 from unweave.metrics.udr import udr
 from unweave.metrics.wasserstein_correlation import wasserstein_correlation
 from unweave.names import score_fields
+from unweave.settings import keyword_settings
 
 WIDE = 1_000  # latents
 Needs = Literal["labels", "codes", "intervention", "reconstruction", "posterior", "model", "other"]
@@ -82,6 +86,20 @@ class Metric:
         """The names of its keyword settings."""
         parameters = inspect.signature(self.signed).parameters.values()
         return {parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.KEYWORD_ONLY}
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Raise an InputError for a setting that does not exist, or whose value has the wrong type or range."""
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in settings.items()}
+        try:
+            keyword_settings(self.signed, self.name, len(self._positional), strict=True)(**plain)
+        except InputError as error:
+            where = f"{self.name}.{error.setting}" if error.setting else self.name
+            raise error.reworded(str(error), setting=where) from None
+
+    @property
+    def _positional(self) -> list[str]:
+        parameters = inspect.signature(self.signed).parameters.values()
+        return [parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
 
 
 def _named(**metrics: Metric) -> dict[str, Metric]:

@@ -14,7 +14,8 @@ from unweave.data import FactorData
 from unweave.errors import InputError, unknown
 from unweave.metrics.scoring.catalogue import METRICS, NEEDS, Metric
 from unweave.metrics.scoring.inputs import continuous_columns
-from unweave.settings import imported, name_in
+from unweave.own_code import imported
+from unweave.settings import key_in, name_in
 
 Names = str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
 Settings = Mapping[str, Mapping[str, Any]]
@@ -114,7 +115,7 @@ def find_metrics(metrics: Names) -> list[Metric]:
 
 
 def check_settings(settings: Settings | None, metrics: Names) -> Settings:
-    """Check the settings of metrics, keyed by the metric's name."""
+    """Return the settings of metrics, keyed by the metric's name; refuse unknown names and values out of range."""
     if settings is None:
         return {}
     if not isinstance(settings, Mapping):
@@ -123,13 +124,13 @@ def check_settings(settings: Settings | None, metrics: Names) -> Settings:
     known = {**METRICS, **own}
     for name, given in settings.items():
         if name not in known:
-            raise unknown("metric", str(name), known)
+            raise unknown("metric", str(name), known, setting=str(name))
         if not isinstance(given, Mapping):
-            raise InputError(f"settings of {name} must be a dictionary, like {{'bins': 5}}, got {given!r}.")
-        takes = known[name].takes
-        for setting in given:
-            if setting not in takes:
-                raise unknown(f"setting of {name}", str(setting), takes)
+            raise InputError(
+                f"settings of {name} must be a dictionary, like {{'bins': 5}}, got {given!r}.", setting=name
+            )
+        if given:
+            known[name].check_settings(given)
     return settings
 
 
@@ -137,9 +138,9 @@ def _find(metric: str | Callable[..., Any]) -> Metric:
     if isinstance(metric, str):
         if ":" in metric:
             return _own(metric, imported("metric", metric))
-        if metric not in METRICS:
+        if (key := key_in(METRICS, metric)) not in METRICS:
             raise unknown("metric", metric, METRICS)
-        return METRICS[metric]
+        return METRICS[key]
     if not callable(metric):
         raise InputError(f"a metric is a name or a function of codes and factors, got {metric!r}.")
     for known in METRICS.values():
