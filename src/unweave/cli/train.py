@@ -118,8 +118,8 @@ def train(
     if pictures is not None:
         check_writable("--pictures", pictures)
     if source is not None:
-        before = _stored(source, store, trust)
         other = _only_data(recipe, data)
+        before = _stored(source, store, trust)
         images = open_data(before.data, **options) if other is None else load_data(other, options)
         configuration, execution = configure(before, images, flags | given)
     elif recipe is None or data is None:
