@@ -15,7 +15,7 @@ RUNS = {
     "adversarial-squares/paper": 160 + 160 + 40,  # Table A4 of Michlo et al. 2023
     "adversarial-squares/lite": 24,
     "tripod/paper": 4 * 2 * (5 + 5 + 36 + 36 + 3),  # data sets × seeds × Table 5 of Hsu et al. 2024, and ablations
-    "tripod/lite": 24,
+    "tripod/lite": 28,
     "combinations/lite": 27,
     "mpi3d-multi/paper": 2,  # one model of each method, figure 3 of Rhodes & Lee 2021
     "natural-patches/paper": 3 + 3 + 8,
