@@ -108,3 +108,28 @@ def test_files_are_read_and_named_in_errors(tmp_path: Path) -> None:
     path.write_text("name = ")
     with pytest.raises(InputError, match=r"study.toml: this is not TOML"):
         read_spec(path)
+
+
+@pytest.mark.parametrize("name", ["natural-patches/lite", "natural_patches/lite"])
+def test_a_specification_that_comes_with_unweave_has_a_name(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert read_spec(name).name == "natural-patches-lite"
+    file = tmp_path / name
+    file.parent.mkdir()
+    file.write_text('name = "mine"\n[[grid]]\nrecipe = "ae"\ndata = "xysquares"\n')
+    assert read_spec(name).name == "mine"  # a file with the path of a name comes first
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("tripod/light", "did you mean 'tripod/lite'"), ("tripod", "'tripod/lite'"), ("own", r"write \./own")],
+)
+def test_a_word_is_a_name_and_not_a_file(
+    name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own").touch()
+    with pytest.raises(InputError, match=message):
+        read_spec(name)
