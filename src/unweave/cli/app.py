@@ -18,6 +18,7 @@ from unweave.cli.runs import runs_app
 from unweave.cli.score import score
 from unweave.cli.study import study_app
 from unweave.cli.train import train
+from unweave.cli.zoo import zoo_app
 from unweave.progress import set_level
 
 app = Commands("Learn, measure and show the factors of variation in data.")
@@ -33,6 +34,7 @@ for name, group in {
     "paper": paper_app,
     "metrics": metrics_app,
     "data": data_app,
+    "zoo": zoo_app,
 }.items():
     app.add_typer(group, name=name, context_settings=HELP)
 

@@ -9,9 +9,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from unweave.errors import InputError, Unavailable
+from unweave.errors import InputError, Unavailable, unknown
 from unweave.store.files import read_json, reason_of, write_text
 from unweave.store.lock import locked
+from unweave.zoo import PREFIX, zoo_store
 
 CONFIGURATION, STATE, LOG, SUMMARY = "configuration.json", "state.json", "log.jsonl", "summary.json"
 WEIGHTS, CHECKPOINT, SCORES, LABEL = "model.safetensors", "checkpoint.safetensors", "scores.json", "label"
@@ -74,9 +75,11 @@ def existing_store(store: str | Path | None = None) -> Path:
 def find_run(name: str, store: Path) -> Path:
     """Return the folder of a run, given its path, its name or label in the store, or the first digits of its name.
 
-    A name with a path separator is a path; any other name is looked up in the store. The full name of a run takes
-    precedence over labels and first digits.
+    A name with a path separator is a path, and ``zoo:LABEL`` is a model that comes with Unweave; any other name is
+    looked up in the store. The full name of a run takes precedence over labels and first digits.
     """
+    if name.startswith(PREFIX):
+        return _in_zoo(name.removeprefix(PREFIX))
     if os.sep in name or "/" in name or name in (".", ".."):
         path = Path(name).expanduser()
         if (path / CONFIGURATION).is_file():
@@ -93,6 +96,13 @@ def find_run(name: str, store: Path) -> Path:
         raise InputError(f"{name!r} matches {len(matches)} runs of the store {store}: {names}. Give the name of one.")
     hint = f" To name a run by its folder, write ./{name}." if (Path(name) / CONFIGURATION).is_file() else ""
     raise InputError(f"there is no run {name!r} in the store {store}.{hint}")
+
+
+def _in_zoo(label: str) -> Path:
+    models = {read_label(folder): folder for folder in runs_in(zoo_store())}
+    if label.replace("_", "-") not in models:
+        raise unknown("model of the zoo", label, models)
+    return models[label.replace("_", "-")]
 
 
 def read_label(folder: Path) -> str:

@@ -1,0 +1,67 @@
+"""``unweave zoo``: list the trained models that come with Unweave, and show one of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from unweave.cli.options import Commands, Json, console, print_json
+from unweave.names import spelled
+from unweave.store.folder import find_run, runs_in
+from unweave.store.record import Record, read_record
+from unweave.zoo import PREFIX, zoo_store
+
+zoo_app = Commands("Trained models that come with Unweave: list and show them.")
+COLUMNS = {
+    "MIG": "mig",
+    "DCI D": "dci.disentanglement",
+    "DCI C": "dci.completeness",
+    "DCI I": "dci.informativeness",
+    "InfoM": "infomec.modularity",
+    "InfoC": "infomec.compactness",
+    "InfoE": "infomec.explicitness",
+    "local MIG": "local_mig",
+    "PSNR": "psnr",
+}
+
+
+@zoo_app.command("list")
+def list_models(as_json: Json = False) -> None:
+    """List the models with their scores. A name from the first column is accepted wherever a run is."""
+    records = sorted((read_record(folder) for folder in runs_in(zoo_store())), key=lambda record: record.label)
+    if as_json:
+        print_json([_row(record) for record in records])
+        return
+    table = Table("model", "method", "data", "steps", *COLUMNS, box=None, pad_edge=False)
+    for record in records:
+        scores = (record.scores.get(name) for name in COLUMNS.values())
+        numbers = ["" if value is None else f"{value:.1f}" if value > 1 else f"{value:.2f}" for value in scores]
+        method = spelled(record.fields["recipe"])
+        table.add_row(PREFIX + record.label, method, record.data, f"{record.step:,}", *numbers)
+    console.print(table)
+    console.print(f"\nMove the latents of one: unweave explore {PREFIX}{records[0].label}")
+
+
+@zoo_app.command("show")
+def show_model(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of the zoo, with or without zoo: in front.")],
+    as_json: Json = False,
+) -> None:
+    """Show the settings and scores of a model, and the command that trains it again."""
+    record = read_record(find_run(PREFIX + name.removeprefix(PREFIX), zoo_store()))
+    if as_json:
+        print_json(_row(record) | {"settings": record.configuration})
+        return
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for key, value in [*record.configuration.items(), *((key, f"{value:.4g}") for key, value in record.scores.items())]:
+        table.add_row(key, str(value))
+    console.print(table)
+    console.print(f"\ntrained in {record.seconds / 60:.0f} min by {record.version}; train it again:")
+    console.print(f"  unweave train --from {PREFIX}{record.label}", soft_wrap=True)
+
+
+def _row(record: Record) -> dict[str, object]:
+    facts = {"model": PREFIX + record.label, "recipe": record.fields["recipe"], "data": record.data}
+    return {**facts, "seed": record.fields["seed"], "steps": record.step, "run": record.name, "scores": record.scores}
