@@ -11,11 +11,12 @@ from unweave.papers.drawing import of_table
 from unweave.papers.finding import Answer, Claim, Finding, Part
 from unweave.papers.summaries import finished, over_seeds
 from unweave.papers.tables import collect, finite
+from unweave.study.columns import choose_metrics, with_disentanglement
+from unweave.study.spec import read_spec
 
 if TYPE_CHECKING:
     import pandas
 
-SIX = ("beta_vae_score", "factor_vae_score", "mig", "dci.disentanglement", "modularity", "sap")  # the paper's metrics
 TRUST = "How far each metric can be trusted"
 FALLS = (
     "beta_vae",
@@ -48,7 +49,7 @@ def answer(table: pandas.DataFrame) -> Answer:
     published = pandas.DataFrame(
         [{"metric": metric, "data": data, "probability": value} for (metric, data), value in PUBLISHED.items()]
     )
-    scores = [name for name in SIX if name in runs and runs[name].notna().any()]
+    scores = choose_metrics("challenging-assumptions", runs, None)
     return Answer(
         [
             *_factorisation(correlation),
@@ -81,9 +82,7 @@ def answer(table: pandas.DataFrame) -> Answer:
 
 def of_paper(table: pandas.DataFrame) -> pandas.DataFrame:
     """Return the finished runs, compared by the paper's six metrics: informativeness follows the reconstructions."""
-    from unweave.study.columns import with_disentanglement
-
-    return with_disentanglement(finished(table), SIX)
+    return with_disentanglement(finished(table), read_spec("challenging-assumptions/paper").disentanglement)
 
 
 def metric_trust(agreement: pandas.DataFrame, variance: pandas.DataFrame) -> pandas.DataFrame:
