@@ -58,7 +58,7 @@ class Study:
         try:
             return plan(self.spec, self._text)
         except InputError as error:
-            raise InputError(f"{self._file}{error}") from error
+            raise error.reworded(f"{self._file}{error}") from error
 
     def all_planned(self) -> list[Planned]:
         """Return the runs of all stages; those of the second are known once the first is finished."""
