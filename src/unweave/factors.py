@@ -143,7 +143,7 @@ class FactorSpace:
             row = outside.reshape(-1, len(self)).nonzero()[0]  # (2,): point, factor
             value = int(factors.reshape(-1, len(self))[row[0], row[1]])
             name, size = self.names[row[1]], self.sizes[row[1]]
-            raise InputError(f"impossible factors: {name} is {value}, but must be between 0 and {size - 1}.")
+            raise InputError(f"factor {name!r} is out of range: got {value}, expected 0 to {size - 1}.")
         return factors
 
     def index(self, factors: Whole) -> Tensor:

@@ -1,4 +1,4 @@
-"""How names are printed: methods and data sets as their papers spell them, in figures, in reports and on the page."""
+"""Printed names: methods and data sets as their papers spell them, in figures, in reports and on the page."""
 
 from __future__ import annotations
 

@@ -128,13 +128,13 @@ def _shortened(text: str, room: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in words.
+    """Return a duration in its largest unit: the one format of the command line, reports and the page.
 
-    >>> duration(75), duration(7300), duration(1e6)
-    ('1 min', '2.0 h', '11.6 days')
+    >>> duration(0.44), duration(75), duration(7300), duration(1e6)
+    ('0.4 s', '1 min', '2.0 h', '11.6 days')
     """
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    if seconds < 3600:
+    if seconds < 59.5:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+    if seconds < 59.5 * 60:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:,.1f} days"

@@ -117,8 +117,11 @@ def sample_badly(n: Any, generator: Any) -> None:
         (lambda: unweave.load("imagenet"), "expected one of cars3d, color_dsprites"),
         (lambda: unweave.load("rooms3d", sise=3), "unknown option of rooms3d 'sise': did you mean 'size'"),
         (lambda: unweave.load("rooms3d", size=0), "size in pixels must be a whole number of at least 4"),
-        (lambda: unweave.load("xysquares").images(torch.tensor([[8, 0, 0, 0, 0, 0]])), "impossible factors: x0 is 8"),
-        (lambda: unweave.load("xysquares").images([[8, 0, 0, 0, 0, 0]]), "impossible factors: x0 is 8"),
+        (
+            lambda: unweave.load("xysquares").images(torch.tensor([[8, 0, 0, 0, 0, 0]])),
+            "'x0' is out of range: got 8",
+        ),
+        (lambda: unweave.load("xysquares").images([[8, 0, 0, 0, 0, 0]]), "'x0' is out of range: got 8"),
         (lambda: unweave.load("xysquares").images([[0, 0], [0]]), "rows of the same length"),
         (lambda: sample_badly(2, None), r"pass a torch\.Generator, got None"),
         (lambda: sample_badly(2, 7), r"pass a torch\.Generator, got 7"),

@@ -9,7 +9,12 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from tests.metrics.samples import mixed
 from unweave.errors import InputError
-from unweave.metrics.estimators.boosting import Model, boost, boost_each
+from unweave.metrics.estimators.boosting import Boosted, Model, boost_each
+from unweave.metrics.scoring.inputs import Floats, Integers
+
+
+def boost(codes: Floats, classes: Integers, test: Floats, *, seed: int, workers: int | None = None) -> Boosted:
+    return boost_each([(codes, classes, test)], seed=seed, workers=workers)[0]
 
 
 @pytest.mark.parametrize("factor", [0, 1, 2])

@@ -10,7 +10,7 @@ import unweave
 from tests.metrics.samples import mixed
 from unweave.errors import InputError
 from unweave.metrics import METRICS, check_metrics, mig
-from unweave.metrics.scoring.request import Material, check_settings, chosen, find_metrics
+from unweave.metrics.scoring.request import ScoringInputs, check_settings, chosen, find_metrics
 
 CODES, LABELS = mixed(60)
 
@@ -27,12 +27,12 @@ def without_factors(codes: Any) -> float:
 
 def test_all_is_what_can_be_computed_and_the_rest_has_a_reason() -> None:
     for there in (
-        Material({"codes"}),
-        Material.of_table({"codes"}, LABELS),
-        Material.of_table({"codes"}, LABELS[:, :1]),
-        Material.of_table({"codes"}, LABELS + 0.5),
-        Material.of_table({"codes"}, LABELS * 0),
-        Material.of_table({"codes"}, LABELS.astype(str)),
+        ScoringInputs({"codes"}),
+        ScoringInputs.of_table({"codes"}, LABELS),
+        ScoringInputs.of_table({"codes"}, LABELS[:, :1]),
+        ScoringInputs.of_table({"codes"}, LABELS + 0.5),
+        ScoringInputs.of_table({"codes"}, LABELS * 0),
+        ScoringInputs.of_table({"codes"}, LABELS.astype(str)),
     ):
         wanted, left_out = chosen("all", there)
         assert {metric.name for metric in wanted} | set(left_out) == set(METRICS)
@@ -42,7 +42,7 @@ def test_all_is_what_can_be_computed_and_the_rest_has_a_reason() -> None:
 @pytest.mark.parametrize(
     ("factors", "name", "reason"),
     [
-        (LABELS, "downstream", "only by name, as it takes minutes"),
+        (LABELS, "downstream", "because it takes minutes; request it by name"),
         (LABELS, "psnr", "needs images and their reconstructions: use unweave.score"),
         (LABELS, "elbo", "needs images, their reconstructions, mean and log-variance of Gaussian posteriors"),
         (LABELS, "udr", "call unweave.metrics.udr"),

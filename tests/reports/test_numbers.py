@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unweave.reports.numbers import Setting, counted, duration, is_missing, ordinal, shown
+from unweave.reports.numbers import Setting, counted, ordinal, shown
 
 
 @pytest.mark.parametrize(
@@ -35,14 +35,6 @@ def test_numbers_have_about_four_digits(value: object, text: str) -> None:
     assert shown(value) == text
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(0.44, "0.4 s"), (59.6, "1 min"), (61, "1 min 1 s"), (3600, "1 h"), (5400, "1 h 30 min"), (1e7, "2,777 h 46 min")],
-)
-def test_durations(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
-
-
 def test_places_and_counts() -> None:
     assert [ordinal(n) for n in (1, 2, 3, 4, 11, 13, 21, 112)] == [
         "1st",
@@ -56,6 +48,3 @@ def test_places_and_counts() -> None:
     ]
     assert counted(1, "run") == "1 run"
     assert counted(12600, "run") == "12,600 runs"
-    assert is_missing(float("nan"))
-    assert is_missing(None)
-    assert not is_missing("nan")

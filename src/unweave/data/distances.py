@@ -164,12 +164,7 @@ class Matrices:
     @property
     def correlation(self) -> float:
         """Pearson correlation of the two off the diagonal; NaN if one of them is constant."""
-        off = ~torch.eye(len(self.perceived), dtype=torch.bool)
-        both = torch.stack([self.ground_truth[off], self.perceived[off]]).double()
-        centred = both - both.mean(1, keepdim=True)
-        norms = centred.norm(dim=1)
-        flat = norms <= 1e-6 * both.norm(dim=1)  # constant up to rounding in single precision
-        return float("nan") if flat.any() else float((centred[0] @ centred[1]) / (norms[0] * norms[1]))
+        return matrix_correlation(self.ground_truth, self.perceived)
 
     @property
     def verdict(self) -> str:
@@ -177,6 +172,16 @@ class Matrices:
         if len(self.perceived) < 3:
             return "one value" if len(self.perceived) == 1 else "two values"  # an order needs three
         return "constant" if math.isnan(self.correlation) else f"{self.correlation:.3f}"
+
+
+def matrix_correlation(one: Tensor, other: Tensor) -> float:
+    """Return Pearson's correlation of two square matrices off the diagonal; NaN if one of them is constant there."""
+    off = ~torch.eye(len(one), dtype=torch.bool)
+    both = torch.stack([one[off].double(), other[off].double()])
+    centred = both - both.mean(1, keepdim=True)
+    norms = centred.norm(dim=1)
+    flat = norms <= 1e-6 * both.norm(dim=1)  # constant up to rounding in single precision
+    return float("nan") if flat.any() else float((centred[0] @ centred[1]) / (norms[0] * norms[1]))
 
 
 def distance_matrices(

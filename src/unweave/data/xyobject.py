@@ -97,7 +97,7 @@ class XYObject(FactorData):
 
     @cached_property
     def _covered(self) -> Tensor:
-        """Which pixels a square of each size at each position covers along one axis (sizes, places, W)."""
+        """The pixels that a square of each size at each position covers along one axis (sizes, places, W)."""
         centred = (self.resolved["largest"] - self._sizes)[:, None, None] // 2  # smaller squares keep their centre
         start = self.resolved["spacing"] * torch.arange(self._places)[:, None] + centred  # (sizes, places, 1)
         pixels = torch.arange(self.shape[-1])

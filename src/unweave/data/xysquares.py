@@ -64,7 +64,7 @@ class XYSquares(FactorData):
 
     @cached_property
     def _covered(self) -> Tensor:
-        """Which pixels a square at each position covers along one axis, as 0 or 255 (grid, W)."""
+        """The pixels that a square at each position covers along one axis, as 0 or 255 (grid, W)."""
         square, spacing = self.resolved["square"], self.resolved["spacing"]
         corner = self._margin + spacing * torch.arange(self._grid)[:, None]  # (grid, 1)
         pixels = torch.arange(self.shape[-1])

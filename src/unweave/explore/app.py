@@ -21,7 +21,7 @@ from unweave.explore.middleware import SecurityMiddleware, policy_of
 from unweave.explore.open_runs import OpenRun, OpenRuns
 from unweave.explore.request_queue import BusyError, RequestQueue
 from unweave.explore.rgba import MOST_BYTES, from_file, from_rgba, to_rgba
-from unweave.explore.selection import Selection
+from unweave.explore.run_selection import Selection
 from unweave.explore.table import Table
 from unweave.explore.training_progress import ProgressReader
 from unweave.training.streams import stream

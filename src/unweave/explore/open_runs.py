@@ -14,7 +14,7 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.errors import InputError, MissingExtra, Unavailable
 from unweave.explore.description import describe, facts, summary_of
-from unweave.explore.selection import Selection
+from unweave.explore.run_selection import Selection
 from unweave.latents import Summary
 from unweave.store.folder import CHECKPOINT, WEIGHTS
 from unweave.training import Run, open_run

@@ -8,7 +8,7 @@ import webbrowser
 from collections.abc import Callable
 
 from unweave.errors import InputError, extra
-from unweave.explore.selection import Selection
+from unweave.explore.run_selection import Selection
 
 PORT = 8420
 TRIED = 20  # ports after the first one, if that is taken

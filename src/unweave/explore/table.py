@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unweave.explore.selection import Selection
+from unweave.explore.run_selection import Selection
 from unweave.metrics.scoring.catalogue import METRICS
 from unweave.names import spelled
 from unweave.store.folder import CONFIGURATION, LABEL, SCORES, STATE

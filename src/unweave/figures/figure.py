@@ -1,4 +1,4 @@
-"""What a figure is: the function that makes its table, the one that draws it, and what it needs."""
+"""The class of figures: the function that makes the table, the one that draws it, and the requirements."""
 
 from __future__ import annotations
 

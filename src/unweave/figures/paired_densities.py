@@ -60,12 +60,12 @@ def make_paired_densities(
 
 def density(scores: Any, points: Any) -> Any:
     """Return the Gaussian kernel density of scores at points, with Scott's bandwidth; None if they do not vary."""
+    from scipy.stats import gaussian_kde
+
     scores = np.asarray(scores, dtype=float)
     if len(scores) < 2 or np.ptp(scores) < 1e-9:
         return None
-    width = scores.std(ddof=1) * len(scores) ** (-1 / 5)
-    distance = (np.asarray(points)[:, None] - scores) / width
-    return np.exp(-0.5 * distance**2).sum(1) / (len(scores) * width * np.sqrt(2 * np.pi))
+    return gaussian_kde(scores)(points)
 
 
 def draw_paired_densities(result: Densities) -> Figure:

@@ -11,7 +11,7 @@ from torch import Tensor
 from unweave.errors import InputError, extra
 from unweave.metrics import Scores, score_codes
 from unweave.metrics.scoring.inputs import check_codes, check_factors, check_seed
-from unweave.metrics.scoring.request import Material, Names, Settings, check_settings, chosen
+from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, check_settings, chosen
 
 if TYPE_CHECKING:
     from torchmetrics import Metric
@@ -54,7 +54,7 @@ class CodeScores(Metric):  # type: ignore[misc, unused-ignore]
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        chosen(metrics, Material({"codes", "labels"}, varying=2))  # refuse now what no codes and factors can give
+        chosen(metrics, ScoringInputs({"codes", "labels"}, varying=2))  # refuse now what no codes and factors can give
         self.metrics, self.discrete, self.workers = metrics, discrete, workers
         self.settings, self.seed = check_settings(settings, metrics), check_seed(seed)
         self._scores: Scores | None = None

@@ -28,7 +28,7 @@ class Summary:
 
     @property
     def information(self) -> list[float]:
-        """What latents are ranked by: their KL, the entropy of their values, or their standard deviation."""
+        """The ranking criterion of latents: their KL, the entropy of their values, or their standard deviation."""
         if self.kl is not None:
             return self.kl
         if self.usage is not None:

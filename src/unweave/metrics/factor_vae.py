@@ -1,4 +1,4 @@
-"""The FactorVAE score: does fixing one factor fix one latent, always the same?"""
+"""The FactorVAE score: when a factor is fixed, is it always the same latent that varies least?"""
 
 from __future__ import annotations
 

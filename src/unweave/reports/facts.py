@@ -1,4 +1,4 @@
-"""What a report tells of a run, read from its folder: also of runs that failed, or whose data is not here."""
+"""The facts about a run in a report, read from its folder, also if it failed or its data is missing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from unweave.data import FactorData
 from unweave.errors import InputError, Unavailable
 from unweave.metrics import METRICS
 from unweave.names import spelled
+from unweave.progress import duration
 from unweave.recipes import RECIPES
-from unweave.reports.numbers import duration
 from unweave.store.record import Record, read_record
 from unweave.store.scores import Measurement, name_of_data, read_protocol
 from unweave.training import Run, open_run
@@ -50,7 +50,7 @@ class Facts:
 
     @property
     def status(self) -> str:
-        """What the run is doing, such as "finished"."""
+        """The state of the run, such as "finished"."""
         return self.record.state
 
 

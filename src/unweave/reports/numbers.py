@@ -1,8 +1,7 @@
-"""Numbers, durations and places as people write them."""
+"""Numbers, ranks and counts as text."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from numbers import Integral, Real
 
@@ -39,28 +38,6 @@ def _decimal(number: float) -> str:
     else:
         text = f"{number:.2g}"
     return text.replace("-", "−")
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a value stands for nothing: None or NaN."""
-    return value is None or (isinstance(value, Real) and math.isnan(float(value)))
-
-
-def duration(seconds: float) -> str:
-    """Return a time span in the two largest units that it needs.
-
-    >>> duration(0.4), duration(75), duration(90_000)
-    ('0.4 s', '1 min 15 s', '25 h')
-    """
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    units = (("h", 3600), ("min", 60), ("s", 1))
-    whole = round(seconds)
-    for (name, size), (smaller, part) in itertools.pairwise(units):
-        if whole >= size:
-            rest = whole % size // part
-            return f"{whole // size:,} {name}" + (f" {rest} {smaller}" if rest else "")
-    return f"{whole} s"
 
 
 def ordinal(number: int) -> str:

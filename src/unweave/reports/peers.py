@@ -1,4 +1,4 @@
-"""Where a score lies: the scores of comparable stored runs, and of the baselines that come with Unweave."""
+"""The scores to compare a score with: those of comparable stored runs, and of the baselines that come with Unweave."""
 
 from __future__ import annotations
 

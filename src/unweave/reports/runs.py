@@ -12,11 +12,11 @@ from unweave.data.interface.labels import OWN
 from unweave.errors import InputError
 from unweave.names import spelled
 from unweave.own_code import guarded, own_code_of
+from unweave.progress import duration
 from unweave.reports.facts import Facts, about_recipe, read_facts, sentence_of
 from unweave.reports.html.markup import Html, joined, tag
 from unweave.reports.html.page import Section, make_page, write_page
 from unweave.reports.html.tables import folded, make_table
-from unweave.reports.numbers import duration
 from unweave.reports.paths import from_here, hide_places, run_commands, source_from_here
 from unweave.reports.peers import find_peers
 from unweave.reports.run_figures import show_figures

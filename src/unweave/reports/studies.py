@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError, extra
 from unweave.names import spelled, words
+from unweave.progress import duration
 from unweave.reports.answers import answer, unanswered
 from unweave.reports.html.markup import Html, joined, tag
 from unweave.reports.html.page import Section, make_page, write_page
 from unweave.reports.html.tables import frame_table, make_table
-from unweave.reports.numbers import Setting, counted, duration, shown
+from unweave.reports.numbers import Setting, counted, shown
 from unweave.reports.paths import from_here
 from unweave.study.columns import UNSUPERVISED, choose_scores, disentanglement_metrics, sign_of, with_disentanglement
 
@@ -102,7 +103,7 @@ def study_page(
     answers, refused = answer(finished, watch)
     sections = [_what_was_run(table, varies), *answers]
     if len(best := best_runs(finished)):
-        about = "The run with the best value of each score on each data set, chosen with hindsight."
+        about = "The run with the best value of each score on each data set, selected using the labels."
         sections.append(Section("Best runs", frame_table(best, name=words, headings=2), about))
     if state is not None and (failures := _failures(table)) is not None:
         sections.append(failures)

@@ -1,4 +1,4 @@
-"""One column of factors: numbers, or words that name categories. Nothing becomes a category by accident."""
+"""One column of factors, numbers or words. A column is categorical only if it is text or declared so."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def as_floats(name: str, column: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def is_number(word: str) -> bool:
-    """Whether a word of a text file is a number."""
+    """Return whether a word of a text file is a number."""
     try:
         float(word)
     except ValueError:
@@ -99,6 +99,6 @@ def _python_integers(words: NDArray[np.str_]) -> NDArray[np.object_]:
 
 
 def _is_missing(entry: object) -> bool:
-    """Whether an entry is None, NaN, or pandas' NA or NaT."""
+    """Return whether an entry is None, NaN, or pandas' NA or NaT."""
     is_nan = isinstance(entry, float) and math.isnan(entry)
     return entry is None or is_nan or type(entry).__name__ in ("NAType", "NaTType")

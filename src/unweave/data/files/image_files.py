@@ -20,7 +20,7 @@ FACTOR_KEYS = ("factors", "labels", "latents_classes")
 
 @dataclass(frozen=True)
 class Found:
-    """What a file holds: images, factors or None, and notes on what was not used."""
+    """The content of a file: images, factors or None, and notes on what was not used."""
 
     images: NDArray[Any]
     factors: NDArray[Any] | None

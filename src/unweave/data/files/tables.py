@@ -166,7 +166,7 @@ def _read_rows(path: Path) -> tuple[list[str], list[list[str]]]:
 
 
 def _is_row(header: list[str], rows: list[list[str]]) -> bool:
-    """Whether the first row is data: numbers above numbers or, if all columns are words, words that occur again."""
+    """Return whether the first row is data: numbers above numbers or, if all columns are words, repeated words."""
     columns = list(zip(*rows, strict=True))
     numeric = [k for k, column in enumerate(columns) if all(map(is_number, column))]
     if numeric or not rows:

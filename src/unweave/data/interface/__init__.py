@@ -1,1 +1,1 @@
-"""What every data set offers, and how one is found, named and opened again."""
+"""The interface of data sets: their class, identity, labels, and lookup by name."""

@@ -23,7 +23,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Card:
-    """What to know about a data set before using it."""
+    """Facts about a data set for its users: source, licence, files."""
 
     title: str  # one line
     space: FactorSpace | None  # None where the factors are not known
@@ -82,12 +82,12 @@ class FactorData:
 
     @property
     def source(self) -> dict[str, Any] | None:
-        """Where the user's own files are, or None: see :class:`DataIdentity`."""
+        """The location of the user's own files, or None: see :class:`DataIdentity`."""
         return None
 
     @cached_property
     def identity(self) -> DataIdentity:
-        """Which data this is, computed once.
+        """The identity of the data, computed once.
 
         A set that was not made by :func:`load` is identified by a few of its images and the source code of its class.
         """

@@ -20,7 +20,7 @@ from unweave.settings import Settings
 
 
 class DataIdentity(Settings):
-    """Which data a run saw. Two identities are equal if the data is the same, wherever it is stored.
+    """The identity of the data of a run. Two identities are equal if the data is the same, wherever it is stored.
 
     ``source`` says where the user's own data was found, ``{"path": …, "options": {…}}``, so that it can be opened
     again; it is None for data that needs no path and for arrays in memory. It is not part of what identifies the data.

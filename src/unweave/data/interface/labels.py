@@ -1,4 +1,4 @@
-"""What a data set is called where people read it."""
+"""Display names of data sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// One run under the hand: its decoded picture, and a row per latent that changes it.
+// Interactive view of one run: the decoded picture, and one row per latent that changes it.
 import { paint, picture } from "unweave/canvas";
 import { h, notice } from "unweave/element";
 import { latest, settled } from "unweave/latest";

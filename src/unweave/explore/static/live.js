@@ -1,4 +1,4 @@
-// A training as it goes: how far it is, its curves, and reconstructions from the last checkpoint.
+// Watch a run train: its progress, its curves, and reconstructions from the last checkpoint.
 import { paintStrip, picture } from "unweave/canvas";
 import { makeCurves } from "unweave/curves";
 import { duration, h, notice } from "unweave/element";

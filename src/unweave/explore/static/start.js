@@ -32,7 +32,7 @@ export function makeStart(source, description, onStart) {
   if (can.encode) panels.push(["Your own", makeUpload(description, upload)]);
   if (can.sample) {
     const again = h("button", { onclick: sample }, "Sample a code");
-    panels.push(["Random code", h("div", {}, h("p", { class: "hint" }, "A code that no image had."), again)]);
+    panels.push(["Random code", h("div", {}, h("p", { class: "hint" }, "A random code, not from an image."), again)]);
   }
 
   function ask(load) {

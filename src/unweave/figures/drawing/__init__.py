@@ -1,1 +1,1 @@
-"""What figures are drawn with: panels, strips and mosaics of images, the style, titles, and the order of latents."""
+"""Building blocks of figures: panels, strips and mosaics of images, the style, titles, and the order of latents."""

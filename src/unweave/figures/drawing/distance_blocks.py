@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import Tensor
 
+from unweave.data.distances import matrix_correlation
 from unweave.errors import InputError, extra
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
 from unweave.figures.drawing.style import INACTIVE, SEQUENTIAL
@@ -109,10 +110,7 @@ def _footer(result: RunDistances) -> str:
 
 def correlation(truth: Tensor, other: Tensor) -> str:
     """Return the correlation of two matrices off the diagonal as a text, or why there is none."""
-    off = ~torch.eye(len(truth), dtype=torch.bool)
     if len(truth) < 3:
         return "2 values"
-    both = torch.stack([truth[off], other[off].double()])
-    if (both.std(1) <= 1e-6 * both.abs().mean(1)).any():
-        return "constant"
-    return f"{float(torch.corrcoef(both)[0, 1]):.2f}".replace("-", "−")
+    value = matrix_correlation(truth, other)
+    return "constant" if math.isnan(value) else f"{value:.2f}".replace("-", "−")

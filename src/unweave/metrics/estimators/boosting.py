@@ -36,13 +36,8 @@ Job = tuple[Floats, Integers, Floats]  # codes (N, D), their classes (N,), codes
 Task = Callable[[], None]
 
 
-def boost(codes: Floats, classes: Integers, test: Floats, *, seed: int, workers: int | None = None) -> Boosted:
-    """Fit classes (N,) to codes (N, D), and predict the classes of both samples."""
-    return boost_each([(codes, classes, test)], seed=seed, workers=workers)[0]
-
-
 def boost_each(jobs: Sequence[Job], *, seed: int, workers: int | None = None) -> list[Boosted]:
-    """Fit one model per job and return the results in the same order.
+    """Fit one model per job, classes (N,) to codes (N, D), and predict the classes of both samples of each.
 
     The trees of one round, of all jobs and classes, are grown in parallel on ``workers`` threads (all cores if None).
     Each tree is grown by a single thread, so results do not depend on the number of workers.

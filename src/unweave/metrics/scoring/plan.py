@@ -12,7 +12,7 @@ from unweave.metrics.scoring.catalogue import Metric
 from unweave.metrics.scoring.encoded import EncodedData
 from unweave.metrics.scoring.encoders import Encode, is_discrete, likelihood_of, posterior_of, reconstruction_of
 from unweave.metrics.scoring.inputs import Codes, Factors, check_codes, check_factors, check_seed
-from unweave.metrics.scoring.request import Material, Names, Settings, check_settings, chosen
+from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, check_settings, chosen
 from unweave.metrics.scoring.scores import Scores, Value
 from unweave.progress import progress
 
@@ -39,12 +39,12 @@ def score_codes(
     """
     settings = check_settings(settings, metrics)
     checked, seed = check_codes("score_codes", codes), check_seed(seed)
-    there = Material({"codes"})
+    there = ScoringInputs({"codes"})
     if factors is not None:
         table = check_factors("score_codes", factors)
         if len(table) != len(checked):
             raise InputError(f"score_codes: got {len(checked):,} codes but {len(table):,} rows of factors.")
-        there = Material.of_table({"codes"}, table)
+        there = ScoringInputs.of_table({"codes"}, table)
     wanted, left_out = chosen(metrics, there)
     common = {"seed": seed, "discrete": _checked_flag("discrete", discrete)}
 
@@ -118,7 +118,7 @@ def check_metrics(
     """
     if not isinstance(data, FactorData):
         raise InputError(f"score: data must be a data set, as unweave.load returns, got {type(data).__name__}.")
-    return chosen(metrics, Material.of_data(data, offers))
+    return chosen(metrics, ScoringInputs.of_data(data, offers))
 
 
 def _arguments(metric: Metric, encoded: EncodedData, data: FactorData, settings: Settings) -> tuple[Any, ...]:
@@ -142,7 +142,7 @@ def _slow(metric: Metric, metrics: Names, latents: int) -> str | None:
     """Return why "all" leaves a metric out that takes minutes with so many latents, or None."""
     if metrics != "all" or metric.most_latents is None or latents <= metric.most_latents:
         return None
-    return f"only by name, as it takes minutes with {latents:,} latents"
+    return f'not part of "all" because it takes minutes with {latents:,} latents; request it by name'
 
 
 def _splits_itself(metric: Metric, settings: Settings) -> bool:

@@ -22,8 +22,8 @@ Settings = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Material:
-    """What is available for scoring: which needs are met, and which kind of factors there are."""
+class ScoringInputs:
+    """The inputs that are available for scoring: which needs are met, and the kind of the factors."""
 
     needs: Collection[str]
     continuous: int | None = None  # the first continuous factor
@@ -33,7 +33,7 @@ class Material:
     why_no_factors: str = "no factors were given"
 
     @classmethod
-    def of_table(cls, needs: Collection[str], factors: NDArray[Any], *, encoder: bool = False) -> Material:
+    def of_table(cls, needs: Collection[str], factors: NDArray[Any], *, encoder: bool = False) -> ScoringInputs:
         """Describe codes, or an encoder, with a table of factors (N, K)."""
         continuous = continuous_columns(factors)
         return cls(
@@ -45,7 +45,7 @@ class Material:
         )
 
     @classmethod
-    def of_data(cls, data: FactorData, offers: Collection[str]) -> Material:
+    def of_data(cls, data: FactorData, offers: Collection[str]) -> ScoringInputs:
         """Describe an encoder, which may offer "reconstruction" and "posterior", on a data set."""
         needs = {"codes", *offers} | ({"intervention"} if data.can_intervene else set())
         needs |= {"model"} if {"reconstruction", "posterior"} <= needs else set()
@@ -86,14 +86,15 @@ class Material:
         return "needs reconstructions, but the encoder has no method reconstruct"
 
 
-def chosen(metrics: Names, there: Material) -> tuple[list[Metric], dict[str, str]]:
+def chosen(metrics: Names, there: ScoringInputs) -> tuple[list[Metric], dict[str, str]]:
     """Return the metrics to compute and, for "all", those left out with the reason.
 
     A metric that was asked for by name and cannot be computed is an error.
     """
     if isinstance(metrics, str) and metrics == "all":
         reasons = {
-            name: there.why_not(metric) or ("only by name, as it takes minutes" if metric.costly else None)
+            name: there.why_not(metric)
+            or ('not part of "all" because it takes minutes; request it by name' if metric.costly else None)
             for name, metric in METRICS.items()
         }
         left_out = {name: reason for name, reason in reasons.items() if reason is not None}

@@ -1,4 +1,4 @@
-"""The page of a report: one HTML file with its style and pictures inside, which asks no host for anything."""
+"""The page of a report: one self-contained HTML file, which makes no network requests."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from unweave.data import DataIdentity, FactorData, open_data
 from unweave.errors import InputError, Unavailable
-from unweave.metrics.scoring.request import Material, find_metrics
+from unweave.metrics.scoring.request import ScoringInputs, find_metrics
 from unweave.progress import set_level
 from unweave.store.files import write_text
 from unweave.store.formats import versions
@@ -129,7 +129,7 @@ def score_run(run: Run, data: FactorData, metrics: Sequence[str], scoring: Scori
 
 def applicable(metrics: Sequence[str], run: Run, data: FactorData) -> list[str]:
     """Return the metrics of a study that can be computed for a run; an autoencoder has no ELBO, for example."""
-    there = Material.of_data(data, run.offers)
+    there = ScoringInputs.of_data(data, run.offers)
     return [metric.name for metric in find_metrics(metrics) if there.why_not(metric) is None] if metrics else []
 
 
