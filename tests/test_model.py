@@ -127,7 +127,15 @@ def test_standardised_images_go_in_and_come_out_as_images() -> None:
 
 
 def test_options_that_cannot_be_combined_are_refused() -> None:
-    with pytest.raises(InputError, match="bernoulli likelihood is not defined for them: use likelihood 'gaussian'"):
+    with pytest.raises(InputError, match="'bernoulli' is not defined for them: use likelihood 'gaussian'"):
         model("bernoulli", channels=1, standardised=True)
     with pytest.raises(InputError, match="a model: channels must be a whole number of at least 1, got None"):
         model(offset=True)
+
+
+def test_the_mean_of_a_continuous_bernoulli_and_its_inverse() -> None:
+    made = Model(nn.Identity(), nn.Identity(), Gaussian(size=2), "continuous_bernoulli")
+    logits = torch.linspace(-12, 12, 121, dtype=torch.float64)
+    means = made.to_images(logits)
+    torch.testing.assert_close(means, torch.distributions.ContinuousBernoulli(logits=logits).mean, atol=1e-7, rtol=1e-6)
+    torch.testing.assert_close(made.to_outputs(means), logits, atol=1e-6, rtol=1e-6)

@@ -12,7 +12,9 @@ from torch import Tensor, nn
 from unweave.errors import InputError, whole
 from unweave.latents import Code, Latent
 
-Likelihood = Literal["bernoulli", "gaussian"]
+Likelihood = Literal["bernoulli", "continuous_bernoulli", "gaussian", "laplace"]
+IN_UNIT_RANGE = ("bernoulli", "continuous_bernoulli")  # likelihoods of images in [0, 1], whose outputs are logits
+Augment = Callable[[Tensor, torch.Generator], Tensor]  # changes the images that the encoder sees
 Regroup = Callable[[Code, torch.Generator | None], Code]  # changes the posteriors of pairs before codes are sampled
 
 
@@ -41,9 +43,9 @@ class Model(nn.Module):
         standardised: bool = False,
     ) -> None:
         super().__init__()
-        if standardised and likelihood == "bernoulli":
+        if standardised and likelihood in IN_UNIT_RANGE:
             raise InputError(
-                "standardised images are not in [0, 1], so the bernoulli likelihood is not defined for them: "
+                f"standardised images are not in [0, 1], so the likelihood {likelihood!r} is not defined for them: "
                 "use likelihood 'gaussian'."
             )
         self.encoder, self.decoder = encoder, decoder
@@ -72,15 +74,30 @@ class Model(nn.Module):
         return self.latent.code(_in_float32(self.encoder(images)), dict(self.learned.items()), generator)
 
     def outputs(self, codes: Tensor) -> Tensor:
-        """Return the decoder's outputs (B, C, H, W) for codes (B, D): Bernoulli logits, or Gaussian means."""
+        """Return the decoder's outputs (B, C, H, W) for codes (B, D): logits of a Bernoulli, or means."""
         outputs = _in_float32(self.decoder(codes))
         return outputs if self.offset is None else outputs + self.offset
 
     def to_images(self, outputs: Tensor) -> Tensor:
-        """Map outputs to images: apply a sigmoid to logits, or undo the standardisation of means."""
+        """Map outputs to images: logits to the mean of their distribution, or undo the standardisation of means."""
         if self.likelihood == "bernoulli":
             return outputs.sigmoid()
+        if self.likelihood == "continuous_bernoulli":
+            return continuous_bernoulli_mean(outputs)
         return outputs if self.mean is None or self.std is None else outputs * self.std + self.mean
+
+    def to_outputs(self, images: Tensor) -> Tensor:
+        """Map images, not 0 or 1, to the outputs that stand for them; the inverse of :meth:`to_images`."""
+        if self.likelihood not in IN_UNIT_RANGE:
+            return self.standardise(images)
+        if self.likelihood == "bernoulli":
+            return images.logit()
+        low, high = torch.full_like(images, -1e4), torch.full_like(images, 1e4)
+        for _ in range(60):  # the mean has no inverse in closed form, but increases with the logit
+            middle = (low + high) / 2
+            above = continuous_bernoulli_mean(middle) > images
+            low, high = torch.where(above, low, middle), torch.where(above, middle, high)
+        return (low + high) / 2
 
     def decode(self, codes: Tensor) -> Tensor:
         """Return the images (B, C, H, W) of codes (B, D). Gaussian means are not clamped to [0, 1]."""
@@ -90,6 +107,13 @@ class Model(nn.Module):
         """Return the decoder's hidden activations, first to last, or its images if it has no ``activations``."""
         hidden = getattr(self.decoder, "activations", None)
         return hidden(codes) if hidden else (self.decode(codes),)
+
+
+def continuous_bernoulli_mean(logits: Tensor) -> Tensor:
+    r"""Return the mean of a continuous Bernoulli, :math:`1 / (1 - e^{-l}) - 1 / l` (Loaiza-Ganem & Cunningham 2019)."""
+    small = logits.abs() < 0.1
+    safe = torch.where(small, 1.0, logits)
+    return torch.where(small, 0.5 + logits / 12 - logits**3 / 720, -1 / torch.expm1(-safe) - 1 / safe)
 
 
 def _in_float32(outputs: Tensor) -> Tensor:
@@ -110,12 +134,13 @@ class Forward:
         steps: int = 1,
         dataset_size: int = 1,
         regroup: Regroup | None = None,
+        augment: Augment | None = None,
         second: Callable[[], Tensor] | None = None,
     ) -> None:
         self.model, self.images = model, images  # (B, C, H, W) float in [0, 1]
         self.generator = generator  # the source of all random numbers in this pass, on the images' device
         self.step, self.steps, self.dataset_size = step, steps, dataset_size
-        self._regroup, self._second = regroup, second
+        self._regroup, self._augment, self._second = regroup, augment, second
 
     @cached_property
     def targets(self) -> Tensor:
@@ -125,9 +150,12 @@ class Forward:
     @cached_property
     def code(self) -> Code:
         """The code of the batch."""
+        seen = self.targets
+        if self._augment is not None:
+            seen = self.model.standardise(self._augment(self.images, self.generator))
         if self._regroup is None:
-            return self.model.code_of_standardised(self.targets, self.generator)
-        return self._regroup(self.model.code_of_standardised(self.targets), self.generator)
+            return self.model.code_of_standardised(seen, self.generator)
+        return self._regroup(self.model.code_of_standardised(seen), self.generator)
 
     @cached_property
     def logits(self) -> Tensor:

@@ -16,6 +16,14 @@ METHODS = {
     "dip_vae_ii": "DIP-VAE-II",
     "jl1_vae": "JL1-VAE",
     "jl2_vae": "JL2-VAE",
+    "info_vae": "InfoVAE",
+    "dfc_vae": "DFC-VAE",
+    "control_vae": "ControlVAE",
+    "triplet_vae": "triplet VAE",
+    "triplet_ae": "triplet AE",
+    "ada_triplet_vae": "Ada-triplet VAE",
+    "ada_triplet_ae": "Ada-triplet AE",
+    "ada_ae": "Ada-AE",
     "ada_gvae": "Ada-GVAE",
     "ada_ml_vae": "Ada-ML-VAE",
     "qlae": "QLAE",
@@ -56,6 +64,7 @@ SEVERAL = {  # metrics with several scores, which are fields of their results; a
     "infomec": ("modularity", "compactness", "explicitness"),
     "wasserstein_correlation": ("score", "normalised"),
     "downstream": ("score", "efficiency_logistic", "efficiency_boosted"),
+    "linearity": ("score", "axis_ratio", "axis_alignment"),
 }
 CAPITALS = (
     "dci",

@@ -123,14 +123,16 @@ def guarded(trust: bool) -> AbstractContextManager[None]:
 
 
 def _part_names(fields: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names of the net, the latent, the terms and the data of a configuration that may be damaged."""
+    """Yield the names of all parts of a configuration that may be damaged, and what its terms name."""
     terms = fields.get("terms")
     entries = [entry for entry in terms if isinstance(entry, Mapping)] if isinstance(terms, list) else []
     for part in (
         fields.get("net"),
         fields.get("latent"),
         fields.get("data"),
+        fields.get("groups"),
         *(entry.get("term") for entry in entries),
+        *(value for entry in entries if isinstance(entry.get("term"), Mapping) for value in entry["term"].values()),
     ):
         name = part.get("name") if isinstance(part, Mapping) else part
         if isinstance(name, str):

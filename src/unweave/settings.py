@@ -152,8 +152,8 @@ def choice(what: str, known: Mapping[str, type[Settings]]) -> tuple[BeforeValida
             raise InputError(f"{what} {name!r} must be a subclass of the base class of all {what}s, got {kind!r}.")
         return kind(**settings)
 
-    def write(value: Settings) -> dict[str, Any]:
-        return {"name": name_in(known, type(value)), **value.model_dump(mode="json")}
+    def write(value: Settings | None) -> dict[str, Any] | None:
+        return None if value is None else {"name": name_in(known, type(value)), **value.model_dump(mode="json")}
 
     return BeforeValidator(read), PlainSerializer(write)
 

@@ -38,8 +38,14 @@ def test_the_bound_is_likelihood_minus_kl() -> None:
     assert elbo(images, guesses, MEAN, LOGVAR, likelihood="gaussian").score == pytest.approx(float(gaussian) - kl)
     with pytest.raises(InputError, match="50 images but 20 posteriors"):
         elbo(images, guesses, MEAN[:20], LOGVAR[:20])
-    with pytest.raises(InputError, match="'bernoulli' or 'gaussian'"):
-        elbo(images, guesses, MEAN, LOGVAR, likelihood="laplace")  # type: ignore[arg-type]
+    laplace = torch.distributions.Laplace(guesses, 1.0).log_prob(images).flatten(1).sum(1).mean()
+    assert elbo(images, guesses, MEAN, LOGVAR, likelihood="laplace").log_likelihood == pytest.approx(float(laplace))
+    logits = torch.linspace(-8, 8, 800, dtype=torch.float64).view(50, 1, 4, 4)
+    continuous = torch.distributions.ContinuousBernoulli(logits=logits)
+    found = elbo(images, continuous.mean, MEAN, LOGVAR, likelihood="continuous_bernoulli").log_likelihood
+    assert found == pytest.approx(float(continuous.log_prob(images).flatten(1).sum(1).mean()), abs=1e-4)
+    with pytest.raises(InputError, match="likelihood must be 'bernoulli'"):
+        elbo(images, guesses, MEAN, LOGVAR, likelihood="poisson")  # type: ignore[arg-type]
 
 
 def test_a_variance_beyond_floats_is_a_sentence() -> None:

@@ -64,6 +64,8 @@ PROMISES = {
     "local_modularity": Promise(
         0, 1, "oshc", 1e-9, (0.9, 1), (0, 1), (("rho", 1.0), ("points", 1000), ("min_values", 2), ("bins", 20))
     ),
+    "flatness": Promise(0, 1, "osh", 1e-9, (0.9, 1), (0, 0.6), (("traversals", 60),)),
+    "linearity": Promise(0, 1, "osh", 1e-9, (0.9, 1), (0, 0.9), (("traversals", 60),)),
     "fairness": Promise(0, 1, "o", 0.05, (0, 0.01), (0, 0.4), (("train", 500), ("points", 60))),
 }
 

@@ -115,7 +115,7 @@ def test_what_cannot_be_grouped_has_a_clear_error() -> None:
         AdaptiveGrouping()(Code(MEAN[:3], MEAN[:3], LOGVAR[:3]), None)
     with pytest.raises(InputError, match="the adaptive grouping needs a Gaussian posterior"):
         AdaptiveGrouping()(Code(MEAN, MEAN), None)
-    with pytest.raises(InputError, match="kind must be 'gvae', 'mlvae' or 'exchange', got 'vae'"):
+    with pytest.raises(InputError, match="kind must be 'gvae', 'mlvae', 'exchange' or 'average', got 'vae'"):
         AdaptiveGrouping(kind="vae")  # type: ignore[arg-type]
 
 
@@ -136,3 +136,12 @@ def test_exchange_is_for_latents_without_a_posterior() -> None:
     for recipe, kind in (("dip_vae_i", "exchange"), ("qlae", "gvae")):
         with pytest.raises(InputError, match="kind exchange"):
             compose(recipe, {"grouping": kind}, factors=2)
+
+
+def test_averages_of_an_autoencoder_are_those_of_disent() -> None:
+    """AdaVae.compute_shared_mask_from_zs and make_shared_zs of disent 0.8.0: squares of the new codes."""
+    codes = torch.cat([randn(6, 4), randn(6, 4, seed=1)])
+    grouped = AdaptiveGrouping(kind="average")(Code(codes, codes), None).z
+    assert float(grouped[:6].square().sum()) == pytest.approx(22.353640570336974, abs=1e-12)
+    assert float(grouped[6:].square().sum()) == pytest.approx(23.132918230487647, abs=1e-12)
+    assert (grouped[:6] == grouped[6:]).sum(1).tolist() == [2, 2, 3, 3, 2, 3]

@@ -7,9 +7,11 @@ import torch
 from torch import Tensor
 
 from tests.terms.models import PIXELS, SHAPE, forward, images, standardised_forward
+from unweave.errors import InputError
 from unweave.model import Likelihood
 from unweave.terms import BlurredReconstruction
 from unweave.terms.blurred_reconstruction import EPSILON, blurred_reconstruction_loss
+from unweave.terms.blurred_reconstruction import blurred as by_kernel
 
 
 def blurred(image: Tensor, radius: int) -> list[list[list[float]]]:
@@ -91,3 +93,21 @@ def test_standardised_images_are_compared_in_their_own_space() -> None:
     torch.testing.assert_close(BlurredReconstruction(radius=2)(passed), expected)
     in_images = blurred_reconstruction_loss(passed.reconstructions, passed.images, likelihood="gaussian", radius=2)
     assert in_images < 0.5 * expected
+
+
+def test_a_gaussian_kernel_has_the_value_of_disent() -> None:
+    """AugmentedReconLossHandler of disent 0.8.0 with "gau_r3" and normalize_mode="sum", without the plain loss."""
+    images = torch.rand(4, 2, 6, 6, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    outputs = 3 * torch.randn(4, 2, 6, 6, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    value = blurred_reconstruction_loss(
+        outputs, images, likelihood="gaussian", radius=3, kernel="gaussian", reduction="mean"
+    )
+    assert float(value) == pytest.approx(1.4909487962722778, abs=1e-6)
+    box = by_kernel(images, 1, "box")
+    torch.testing.assert_close(by_kernel(images, 1, f"{__name__}:square"), box)
+    with pytest.raises(InputError, match="unknown kernel"):
+        by_kernel(images, 1, "gauss")
+
+
+def square(radius: int) -> Tensor:
+    return torch.ones(2 * radius + 1, 2 * radius + 1)

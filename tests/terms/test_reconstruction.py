@@ -5,12 +5,13 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch.distributions import Bernoulli, Normal
 
 from tests.terms.models import PIXELS, forward, images, log_prob, randn, standardised_forward
 from unweave.model import Likelihood
 from unweave.terms import Reconstruction
-from unweave.terms.reconstruction import reconstruction_loss
+from unweave.terms.reconstruction import log_normaliser, reconstruction_loss
 
 
 def test_cross_entropy_is_bernoullis_log_likelihood() -> None:
@@ -72,3 +73,21 @@ def test_standardised_images_are_compared_in_their_own_space() -> None:
         for b, c, i, j in itertools.product(*map(range, x.shape))
     )
     assert Reconstruction()(passed).item() == pytest.approx(total / len(x))
+
+
+def test_other_likelihoods_have_the_values_of_disent_and_torch() -> None:
+    """Means over pixels of ReconLossHandlerContinuousBernoulli and ReconLossHandlerMae of disent 0.8.0."""
+    images = torch.rand(4, 2, 6, 6, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+    logits = 3 * torch.randn(4, 2, 6, 6, generator=torch.Generator().manual_seed(4), dtype=torch.float64)
+    values = {
+        kind: float(reconstruction_loss(logits, images, likelihood=kind, reduction="mean"))
+        for kind in ("continuous_bernoulli", "laplace")
+    }
+    assert values["continuous_bernoulli"] == pytest.approx(0.31170806347676766, abs=1e-8)
+    assert values["laplace"] == pytest.approx(2.579924328665689, abs=1e-12)
+    close = torch.linspace(-0.3, 0.3, 61, dtype=torch.float64)
+    expected = -torch.distributions.ContinuousBernoulli(logits=close).log_prob(torch.full_like(close, 0.3))
+    ours = F.binary_cross_entropy_with_logits(close, torch.full_like(close, 0.3), reduction="none") - log_normaliser(
+        close
+    )
+    torch.testing.assert_close(ours, expected, atol=1e-8, rtol=0)

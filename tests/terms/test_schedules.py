@@ -28,7 +28,9 @@ def test_lengths_are_shares_or_steps() -> None:
 
 
 def test_a_wrong_schedule_is_a_sentence() -> None:
-    with pytest.raises(InputError, match="kind must be 'constant', 'linear', 'cosine' or 'delayed', got 'cubic'"):
+    with pytest.raises(
+        InputError, match="kind must be 'constant', 'linear', 'cosine', 'delayed' or 'cyclic', got 'cubic'"
+    ):
         Schedule(kind="cubic")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="over must be greater than 0, got 0"):
         Schedule(over=0)
@@ -41,3 +43,11 @@ def test_only_some_schedules_depend_on_the_length_of_a_run() -> None:
     assert Schedule(kind="linear", over=100, after=0.5).is_relative
     assert not Schedule(kind="delayed", over=0.5, after=100).is_relative
     assert Schedule(kind="delayed", after=0.5).used == ("start", "after")
+
+
+def test_cycles_are_those_of_disent() -> None:
+    """CyclicSchedule(period=100, p_high=0.5, start_step=10) of disent 0.8.0 for a value of 4."""
+    schedule = Schedule(kind="cyclic", over=100, after=10)
+    values = [schedule.at(step, 1000, final=4.0) for step in (0, 10, 20, 35, 60, 109, 110, 111, 185)]
+    assert values == pytest.approx([0.0, 0.0, 0.8, 2.0, 4.0, 4.0, 0.0, 0.08, 4.0])
+    assert "rise" not in schedule.model_dump(mode="json")

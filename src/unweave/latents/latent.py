@@ -21,6 +21,7 @@ class Code:
     z: Tensor  # the input of the decoder; gradients reach the encoder through it
     continuous: Tensor  # before noise or quantisation: the mean of a posterior, or the values before rounding
     logvar: Tensor | None = None  # of a Gaussian posterior
+    logscale: Tensor | None = None  # of a Laplace posterior
     quantised: Tensor | None = None  # the chosen values, with a gradient to the codebook but not to the encoder
     indices: Tensor | None = None  # int64, the index of the value that each latent takes
 

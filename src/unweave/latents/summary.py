@@ -21,7 +21,7 @@ class Summary:
 
     mean: list[float]
     std: list[float]
-    kl: list[float] | None  # nats, of a Gaussian posterior from the prior
+    kl: list[float] | None  # nats, of a Gaussian or Laplace posterior from the prior
     usage: list[list[float]] | None  # the share of images that take each value of a quantised latent
     low: list[float] | None = None  # the quantile 0.01; None for runs that were trained before it was stored
     high: list[float] | None = None  # the quantile 0.99

@@ -8,9 +8,11 @@ from unweave.metrics.downstream import downstream
 from unweave.metrics.explicitness import explicitness
 from unweave.metrics.factor_vae import factor_vae_score
 from unweave.metrics.fairness import fairness
+from unweave.metrics.flatness import flatness
 from unweave.metrics.infomec import infomec
 from unweave.metrics.irs import irs
 from unweave.metrics.jemmig import jemmig
+from unweave.metrics.linearity import linearity
 from unweave.metrics.local import local, local_mig, local_modularity
 from unweave.metrics.mcc import mcc
 from unweave.metrics.mig import mig
@@ -44,10 +46,12 @@ __all__ = [
     "explicitness",
     "factor_vae_score",
     "fairness",
+    "flatness",
     "infomec",
     "irs",
     "jemmig",
     "kl_per_latent",
+    "linearity",
     "local",
     "local_mig",
     "local_modularity",

@@ -69,12 +69,13 @@ def elbo(
     mean: Codes,
     logvar: Codes,
     *,
-    likelihood: Literal["bernoulli", "gaussian"] = "bernoulli",
+    likelihood: Literal["bernoulli", "continuous_bernoulli", "gaussian", "laplace"] = "bernoulli",
 ) -> ELBO:
     """Compute the mean log-likelihood of images given reconstructions, summed over pixels, minus the KL divergence.
 
     Images and reconstructions (N, …) are floats in [0, 1] or uint8. ``likelihood="bernoulli"`` interprets
-    reconstructions as probabilities, clipped to [1e-7, 1 − 1e-7]; ``"gaussian"`` as means, with variance 1.
+    reconstructions as probabilities, clipped to [1e-7, 1 − 1e-7]; ``"gaussian"`` as means, with variance 1;
+    ``"laplace"`` as medians, with scale 1; ``"continuous_bernoulli"`` as means, from 0.001 to 0.999.
     """
     x, y = check_images("elbo", images, reconstructions)
     if len(check_codes("elbo", mean, rows=1)) != len(x):
@@ -83,11 +84,31 @@ def elbo(
     if likelihood == "bernoulli":
         y = y.clip(1e-7, 1 - 1e-7)
         fit = (x * np.log(y) + (1 - x) * np.log1p(-y)).sum(1).mean()
+    elif likelihood == "continuous_bernoulli":
+        fit = _continuous_bernoulli(x, y.clip(1e-3, 1 - 1e-3)).sum(1).mean()
+    elif likelihood == "laplace":
+        fit = (-np.abs(x - y) - np.log(2)).sum(1).mean()
     elif likelihood == "gaussian":
         fit = (-0.5 * (x - y) ** 2 - 0.5 * np.log(2 * np.pi)).sum(1).mean()
     else:
-        raise InputError(f"elbo: likelihood must be 'bernoulli' or 'gaussian', got {likelihood!r}.")
+        raise InputError(
+            "elbo: likelihood must be 'bernoulli', 'continuous_bernoulli', 'gaussian' or 'laplace', "
+            f"got {likelihood!r}."
+        )
     return ELBO(float(fit) - kl, float(fit), kl)
+
+
+def _continuous_bernoulli(images: Floats, means: Floats) -> Floats:
+    """Return the log-density of each pixel; the logit of a mean is found by bisection."""
+    low, high = np.full(means.shape, -1100.0), np.full(means.shape, 1100.0)
+    for _ in range(60):
+        logit = (low + high) / 2
+        logit = np.where(np.abs(logit) < 1e-9, 1e-9, logit)
+        with np.errstate(over="ignore"):
+            above = -1 / np.expm1(-logit) - 1 / logit > means
+        low, high = np.where(above, low, logit), np.where(above, logit, high)
+    logit = np.where(np.abs(logit) < 1e-6, 1e-6, logit)
+    return images * logit - np.logaddexp(0, logit) + np.log(logit / np.tanh(logit / 2))
 
 
 def _posterior(metric: str, mean: Codes, logvar: Codes) -> tuple[Floats, Floats]:

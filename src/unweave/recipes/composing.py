@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from unweave.data.groups import GROUPS
 from unweave.errors import InputError, unknown
 from unweave.latents import LATENTS
 from unweave.nets import NetSettings, net_settings_of
 from unweave.recipes.published import RECIPES, set_by
 from unweave.recipes.recipe import Optimiser, Recipe, Weighted
 from unweave.settings import key_in, keyword_settings, name_in, named
-from unweave.terms import TERMS
+from unweave.terms import TERMS, Augmentation
 
 FIELDS = (
     "likelihood",
@@ -21,9 +22,9 @@ FIELDS = (
     "batch",
     "steps",
 )  # fields of a recipe, set by their own name
-SCHEDULE = ("schedule", "start", "after", "over")
+SCHEDULE = ("schedule", "start", "after", "over", "rise")
 SMOOTH = ("gelu", "silu", "tanh")  # activations with a second derivative
-PAIRED = {"gvae": "ada_gvae", "mlvae": "ada_ml_vae", "exchange": None}  # named recipes of groupings
+PAIRED = {"gvae": "ada_gvae", "mlvae": "ada_ml_vae", "exchange": None, "average": None}  # named recipes of groupings
 
 Path = tuple[Any, ...]  # of a setting in the plain form of a recipe
 Source = str | Recipe | Callable[..., Recipe]
@@ -87,7 +88,9 @@ def known_settings(made: Mapping[str, Any]) -> dict[str, Path]:
         ("latent", named("latent", made["latent"]["name"], LATENTS).model_fields),
         ("net", net_settings_of(made["net"]["name"])),
         ("optimiser", [name for name in Optimiser.model_fields if name != "schedule"]),
-        ("grouping", ["divergence"] if made["grouping"] and made["grouping"]["kind"] != "exchange" else []),
+        ("grouping", ["divergence"] if made["grouping"] and made["grouping"]["kind"] in ("gvae", "mlvae") else []),
+        ("groups", named("groups", made["groups"]["name"], GROUPS).model_fields if made.get("groups") else []),
+        ("augment", Augmentation.model_fields if made.get("augment") is not None else []),
     ):
         known |= {f"{part}.{field}": (part, field) for field in fields}
     for place, entry in enumerate(made["terms"]):
@@ -100,7 +103,16 @@ def known_settings(made: Mapping[str, Any]) -> dict[str, Path]:
     return known
 
 
-PARTS = ("latent", "net", "terms", "grouping", "blur", "reduction")  # settings that replace or add whole parts
+PARTS = (
+    "latent",
+    "net",
+    "terms",
+    "grouping",
+    "groups",
+    "augment",
+    "blur",
+    "reduction",
+)  # settings that replace or add whole parts
 
 
 def _schedule_path(owner: Path, name: str) -> Path:
@@ -150,6 +162,10 @@ def _replace_parts(made: dict[str, Any], rest: dict[str, Any]) -> None:
         _weigh(made, str(name), weight)
     if (kind := rest.pop("grouping", None)) is not None:
         _group(made, str(kind))
+    if (groups := rest.pop("groups", None)) is not None:
+        made["groups"] = Recipe(**{**made, "groups": groups}).model_dump(mode="json")["groups"]
+    if (augment := rest.pop("augment", None)) is not None or any(key.startswith("augment.") for key in rest):
+        made["augment"] = Augmentation(**(augment or made.get("augment") or {})).model_dump(mode="json")
     if (radius := rest.pop("blur", None)) is not None:
         _blur(made, radius)
     if (reduction := rest.pop("reduction", None)) is not None:
@@ -247,7 +263,9 @@ def _check_effects(recipe: Recipe, given: Iterable[str]) -> None:
             continue
         schedule = recipe.optimiser.schedule if part == "lr" else schedules[part].schedule
         if name not in schedule.used:
-            kinds = "linear or cosine" if name == "over" else "linear, cosine or delayed"
+            kinds = {"over": "linear, cosine or cyclic", "rise": "cyclic"}.get(
+                name, "linear, cosine, delayed or cyclic"
+            )
             raise InputError(f"{key} has no effect on a {schedule.kind} schedule: set {part}.schedule to {kinds}.")
 
 

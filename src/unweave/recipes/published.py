@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal
 
+from unweave.data.groups import RankedTriplets
 from unweave.errors import InputError
 from unweave.latents import FSQ, Codebook, Deterministic, Gaussian
 from unweave.nets import NetSettings
@@ -12,9 +13,12 @@ from unweave.recipes.recipe import Optimiser, Recipe, Weighted, linear_recipe
 from unweave.terms import (
     DIP,
     KL,
+    MMD,
     AdaptiveGrouping,
     Capacity,
     Commitment,
+    ControlledKL,
+    FeatureReconstruction,
     HessianPenalty,
     JacobianL1,
     JacobianL2,
@@ -25,6 +29,7 @@ from unweave.terms import (
     Term,
     TotalCorrelation,
     TotalCorrelationDiscriminator,
+    Triplet,
 )
 from unweave.terms.schedules import Schedule
 
@@ -110,6 +115,70 @@ def jl1_vae(*, beta: float = 4.0, gamma: float = 0.1, latents: int = 10) -> Reci
 def jl2_vae(*, beta: float = 4.0, gamma: float = 0.1, latents: int = 10) -> Recipe:
     """JL2-VAE (Rhodes & Lee 2021): JL1-VAE with squared instead of absolute entries of the Jacobian."""
     return _variational("jl2_vae", latents, term(KL(), beta, RAMP), term(JacobianL2(), gamma, RAMP))
+
+
+def info_vae(*, alpha: float = -0.5, scale: float = 5.0, latents: int = 10) -> Recipe:
+    """InfoVAE (Zhao et al. 2017): reconstruction + (1 − α) · KL + (α + λ − 1) · maximum mean discrepancy.
+
+    ``scale`` is λ. The defaults of α, λ and the kernel are those of Disent, which multiplies the discrepancy by the
+    number of latents in addition.
+    """
+    if alpha > 1 or alpha + scale < 1:
+        raise InputError(f"info_vae: alpha must be at most 1 and alpha + scale at least 1, got {alpha} and {scale}.")
+    return _variational("info_vae", latents, term(KL(), 1 - alpha), term(MMD(), alpha + scale - 1))
+
+
+def dfc_vae(*, beta: float = 1.0, latents: int = 10) -> Recipe:
+    """DFC-VAE (Hou et al. 2017): β-VAE that reconstructs pixels and the activations of a fixed net with weights of ½.
+
+    Hou et al. compare activations only (``reconstruction.weight=0``); half of each is Disent's form. The net has random
+    weights unless ``feature_reconstruction.net`` names one of your own: none is downloaded.
+    """
+    return Recipe(
+        recipe="dfc_vae",
+        latent=Gaussian(size=latents),
+        terms=(term(Reconstruction(), 0.5), term(FeatureReconstruction(), 0.5), term(KL(), beta)),
+    )
+
+
+def control_vae(*, target: float = 18.0, latents: int = 10) -> Recipe:
+    """ControlVAE (Shao et al. 2020): β-VAE whose β is controlled so that the KL rises to a target.
+
+    The constants are those of the authors' code for dSprites: the target rises from 0.5 nats by 0.15 every 5,000 steps,
+    to 18 (also 16), in 1,500,000 steps of 64 with a learning rate of 0.0001.
+    """
+    return _variational("control_vae", latents, term(ControlledKL(target=target)))
+
+
+def triplet_vae(*, beta: float = 1.0, triplet: float = 100.0, latents: int = 10) -> Recipe:
+    """Triplet VAE (Ishfaq et al. 2018): β-VAE + a triplet loss of the means, with positives nearer in their factors.
+
+    A batch is 64 triplets, 192 images. The loss, its weight of 100 and its margin of 10 are those of Disent, as are the
+    triplets: the one of two random points that is nearer to the anchor in scaled factors is the positive.
+    """
+    return _in_triplets(_variational("triplet_vae", latents, term(KL(), beta)), Triplet(), triplet)
+
+
+def triplet_ae(*, triplet: float = 100.0, latents: int = 10) -> Recipe:
+    """Triplet autoencoder: an autoencoder with the triplet loss of ``triplet_vae`` (Disent)."""
+    return _in_triplets(_labelled("triplet_ae", ae(latents=latents)), Triplet(), triplet)
+
+
+def ada_triplet_vae(*, beta: float = 1.0, triplet: float = 100.0, latents: int = 10) -> Recipe:
+    """Adaptive triplet VAE (Disent): ``triplet_vae`` whose negatives count 0.95 in latents shared with the anchor."""
+    base = _variational("ada_triplet_vae", latents, term(KL(), beta))
+    return _in_triplets(base, Triplet(shared=0.95), triplet)
+
+
+def ada_triplet_ae(*, triplet: float = 100.0, latents: int = 10) -> Recipe:
+    """Adaptive triplet autoencoder (Disent): ``triplet_ae`` whose negatives count 0.95 in latents they share."""
+    return _in_triplets(_labelled("ada_triplet_ae", ae(latents=latents)), Triplet(shared=0.95), triplet)
+
+
+def ada_ae(*, latents: int = 10) -> Recipe:
+    """Ada-AE (Disent): an autoencoder on pairs of images whose closest latents take their mean; 64 pairs a batch."""
+    changes = {"grouping": AdaptiveGrouping(kind="average"), "batch": 128}
+    return _labelled("ada_ae", ae(latents=latents)).model_copy(update=changes)
 
 
 def ada_gvae(
@@ -260,6 +329,14 @@ RECIPES: dict[str, Callable[..., Recipe]] = {
         dip_vae_ii,
         jl1_vae,
         jl2_vae,
+        info_vae,
+        dfc_vae,
+        control_vae,
+        triplet_vae,
+        triplet_ae,
+        ada_triplet_vae,
+        ada_triplet_ae,
+        ada_ae,
         ada_gvae,
         ada_ml_vae,
         qlae,
@@ -314,6 +391,11 @@ def _variational(name: str, latents: int, *terms: Weighted) -> Recipe:
 
 def _paired(name: str, grouping: AdaptiveGrouping, beta: float, latents: int) -> Recipe:
     return _variational(name, latents, term(KL(), beta)).model_copy(update={"grouping": grouping, "batch": 128})
+
+
+def _in_triplets(recipe: Recipe, kind: Triplet, weight: float) -> Recipe:
+    changes = {"terms": (*recipe.terms, term(kind, weight)), "groups": RankedTriplets(), "batch": 192}
+    return recipe.model_copy(update=changes)
 
 
 def _tripod_training(protocol: Protocol) -> dict[str, Any]:

@@ -7,13 +7,14 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from unweave.data.groups import GROUPS, Groups
 from unweave.errors import InputError
 from unweave.factors import Changed
 from unweave.latents import LATENTS, Codebook, Latent
-from unweave.model import Likelihood
+from unweave.model import IN_UNIT_RANGE, Likelihood
 from unweave.nets import NetSettings, Start
-from unweave.settings import Settings, choice, name_in
-from unweave.terms import TERMS, AdaptiveGrouping, Term
+from unweave.settings import Settings, choice, name_in, written_unless
+from unweave.terms import TERMS, AdaptiveGrouping, Augmentation, Term
 from unweave.terms.schedules import Schedule
 
 CHANGE = re.compile(r"(?<=.)([+-])([^+-]+)$")  # of a recipe, at the end of its label
@@ -66,6 +67,8 @@ class Recipe(Settings):
     start: Start = "balanced"  # initial weights
     grouping: AdaptiveGrouping | None = None  # of pairs of images
     changed: Changed | None = None  # factors that differ within a pair; None: 1 to K - 1
+    groups: Annotated[Groups | None, *choice("groups", GROUPS), written_unless(None)] = None  # other pairs, or triplets
+    augment: Annotated[Augmentation | None, written_unless(None)] = None  # of the encoder's inputs
     linear: Literal["pca", "ica"] | None = None  # fitted in closed form instead of by steps
     optimiser: Optimiser = Optimiser()
     batch: int = Field(default=64, ge=2, le=1_000_000)
@@ -101,23 +104,47 @@ class Recipe(Settings):
                 raise InputError(wrong, setting="terms", value=kind)
             _check_schedule(f"the term {weighted.name}", weighted.schedule, self.steps)
         _check_schedule("the learning rate", self.optimiser.schedule, self.steps)
-        if self.grouping is not None and self.latent.has_posterior == (self.grouping.kind == "exchange"):
-            raise InputError(
-                "adaptive grouping of kind gvae or mlvae needs the posterior of the gaussian latent; kind exchange is "
-                "for latents without one."
-            )
-        if self.grouping is None and self.changed is not None:
-            raise InputError("changed has no effect without pairs: only recipes with adaptive grouping use pairs.")
+        self._check_groups()
         if isinstance(self.latent, Codebook) and "quantisation" not in names:
             raise InputError("the codebook latent learns its values through the term quantisation: add it, or use fsq.")
         if not any("reconstruction" in weighted.name and weighted.weight > 0 for weighted in self.terms):
             raise InputError("no term reconstructs the images: add the term reconstruction.")
-        if self.standardised and self.likelihood == "bernoulli":
+        if self.standardised and self.likelihood in IN_UNIT_RANGE:
             raise InputError(
                 "standardised images are not in [0, 1] and have no Bernoulli likelihood: set likelihood=gaussian."
             )
         if self.start == "jl1" and not self.latent.has_posterior:
             raise InputError("start=jl1 sets the bias of the log-variance: it needs the gaussian latent.")
+
+    @property
+    def members(self) -> int:
+        """The number of images that belong together in a batch: 2 for pairs, 3 for triplets, otherwise 1."""
+        if self.groups is not None:
+            return self.groups.members
+        return 1 if self.grouping is None else 2
+
+    def _check_groups(self) -> None:
+        if self.grouping is not None:
+            without_posterior = self.grouping.kind in ("exchange", "average")
+            if self.latent.has_posterior == without_posterior:
+                raise InputError(
+                    "adaptive grouping of kind gvae or mlvae needs the posterior of the gaussian latent; kind exchange "
+                    "or average is for latents without one."
+                )
+            if self.grouping.kind == "average" and self.latent.discrete:
+                raise InputError("the mean of two quantised values is not one of the values: set grouping=exchange.")
+        if self.changed is not None and self.grouping is None:
+            raise InputError("changed has no effect without pairs: only recipes with adaptive grouping use pairs.")
+        if self.changed is not None and self.groups is not None:
+            raise InputError("changed has no effect if groups is set: leave one of them out.")
+        needed = {f"the term {w.name}": w.term.members for w in self.terms if w.term.members > 1}
+        needed |= {"adaptive grouping": 2} if self.grouping is not None else {}
+        for what, members in needed.items():
+            if members != self.members:
+                kinds = ", ".join(name for name, kind in GROUPS.items() if kind.members == members)
+                raise InputError(f"{what} needs groups of {members} images, got {self.members}: set groups to {kinds}.")
+        if self.groups is not None and not needed:
+            raise InputError("groups has no effect: no term of this recipe, and no adaptive grouping, uses them.")
 
     def needs_total(self) -> str | None:
         """Return what depends on the total number of steps, so that longer training is a different run; or None."""

@@ -30,13 +30,16 @@ def shared_latents(means: Pair, logvars: Pair, *, symmetric: bool = True) -> Ten
     divergence = kl_between(m1, l1, m2, l2)  # (n, D)
     if symmetric:
         divergence = 0.5 * (divergence + kl_between(m2, l2, m1, l1))
-    return below_the_middle(divergence)
+    return below(divergence)
 
 
-def below_the_middle(distances: Tensor) -> Tensor:
-    """Return which of the distances (n, D) are below the middle of the smallest and the largest of their row."""
+def below(distances: Tensor, ratio: float = 0.5) -> Tensor:
+    """Return which of the distances (n, D) are below the middle of the smallest and the largest of their row.
+
+    ``ratio`` moves the threshold from the smallest, 0, to the largest, 1.
+    """
     least, greatest = distances.aminmax(dim=1, keepdim=True)  # (n, 1) each
-    return distances < least + 0.5 * (greatest - least)
+    return distances < least + ratio * (greatest - least)
 
 
 def average(means: Pair, logvars: Pair) -> Grouped:
@@ -63,11 +66,12 @@ class AdaptiveGrouping(Settings):
 
     ``kind="exchange"`` is for latents without a posterior, and in no paper: the latents of a pair whose values before
     rounding are closest, by the same rule for squared differences, exchange their values. Quantised codes stay
-    quantised, and each image is reconstructed with the other's values.
+    quantised, and each image is reconstructed with the other's values. ``kind="average"`` is Disent's Ada-AE: the
+    closest latents of an autoencoder, by the same rule for absolute differences, take the mean of their values.
     """
 
     title: ClassVar[str] = "the adaptive grouping"
-    kind: Literal["gvae", "mlvae", "exchange"] = "gvae"  # how shared latents are combined
+    kind: Literal["gvae", "mlvae", "exchange", "average"] = "gvae"  # how shared latents are combined
     divergence: Literal["symmetric", "one_way"] = "symmetric"  # one_way: as published in 2020
 
     def __call__(self, code: Code, generator: torch.Generator | None) -> Code:
@@ -75,9 +79,13 @@ class AdaptiveGrouping(Settings):
         if len(code.z) % 2:
             raise InputError(f"{self.title} needs pairs, so an even number of images, got {len(code.z)}.")
         n = len(code.z) // 2
+        difference = (code.continuous[:n] - code.continuous[n:]).detach()
         if self.kind == "exchange":
-            shared = below_the_middle((code.continuous[:n] - code.continuous[n:]).detach().square()).repeat(2, 1)
+            shared = below(difference.square()).repeat(2, 1)
             return replace(code, z=torch.where(shared, code.z.roll(n, dims=0), code.z))
+        if self.kind == "average":
+            shared = below(difference.abs()).repeat(2, 1)
+            return replace(code, z=torch.where(shared, 0.5 * (code.z + code.z.roll(n, dims=0)), code.z))
         mean, logvar = posterior(self.title, code)
         means, logvars = (mean[:n], mean[n:]), (logvar[:n], logvar[n:])
         with torch.no_grad():

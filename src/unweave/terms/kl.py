@@ -1,4 +1,4 @@
-"""KL divergence of the posterior from a standard normal, the regulariser of VAEs and beta-VAEs."""
+"""KL divergence of the posterior from the prior, the regulariser of VAEs and beta-VAEs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from unweave.latents import Gaussian, Latent
+from unweave.latents import Gaussian, Laplace, Latent
 from unweave.model import Forward
 from unweave.terms.gaussians import kl_to_prior, posterior
 from unweave.terms.reduction import Reduction, over_batch
@@ -22,16 +22,28 @@ def kl_divergence(mean: Tensor, logvar: Tensor, *, reduction: Reduction = "sum")
     return over_batch(kl_to_prior(mean, logvar), reduction)
 
 
+def laplace_kl(location: Tensor, logscale: Tensor) -> Tensor:
+    r"""Compute the KL of Laplace posteriors from the standard Laplace prior per latent, in nats (B, D).
+
+    :math:`|\mu| + b e^{-|\mu| / b} - 1 - \log b`, with the scale b.
+    """
+    distance = location.abs()
+    return distance + (logscale - distance * (-logscale).exp()).exp() - 1 - logscale
+
+
 class KL(Term):
     """The KL divergence of the posterior from the prior."""
 
     title: ClassVar[str] = "the kl term"
-    formula: ClassVar[str] = "KL(q(z | x) ‖ N(0, 1)) = Σⱼ ½ (μⱼ² + σⱼ² − log σⱼ² − 1)"
+    formula: ClassVar[str] = "KL(q(z | x) ‖ N(0, 1)) = Σⱼ ½ (μⱼ² + σⱼ² − log σⱼ² − 1)"  # for the gaussian latent
     paper: ClassVar[str] = "Kingma & Welling 2014, app. B; Higgins et al. 2017, sec. 2"
-    latents: ClassVar[tuple[type[Latent], ...]] = (Gaussian,)
-    why: ClassVar[str] = "a KL divergence needs a Gaussian posterior"
+    latents: ClassVar[tuple[type[Latent], ...]] = (Gaussian, Laplace)
+    why: ClassVar[str] = "a KL divergence needs a Gaussian or Laplace posterior"
     reduction: Reduction = "sum"  # over latents
 
     def __call__(self, forward: Forward) -> Tensor:
         """Compute the term from the posteriors of the batch."""
-        return kl_divergence(*posterior(self.title, forward.code), reduction=self.reduction)
+        code = forward.code
+        if code.logscale is not None:
+            return over_batch(laplace_kl(code.continuous, code.logscale), self.reduction)
+        return kl_divergence(*posterior(self.title, code), reduction=self.reduction)

@@ -1,13 +1,13 @@
-"""Schedules: how a number changes over a run. Constant, linear, cosine, or delayed."""
+"""Schedules: how a number changes over a run. Constant, linear, cosine, delayed, or in cycles."""
 
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from unweave.settings import Settings
+from unweave.settings import Settings, written_unless
 
 
 def in_steps(length: float, steps: int) -> float:
@@ -19,14 +19,16 @@ class Schedule(Settings):
     """A change from ``start`` to the final value: immediate, linear, along half a cosine, or one jump after a delay.
 
     ``after`` is when the change begins and ``over`` how long it takes. Values up to 1 are fractions of the run, values
-    above 1 are steps.
+    above 1 are steps. A ``cyclic`` schedule repeats (Fu et al. 2019): each cycle, of length ``over``, rises linearly in
+    its first part, ``rise``, and stays at the final value for the rest; their four cycles are ``over=0.25``.
     """
 
     title: ClassVar[str] = "the schedule"
-    kind: Literal["constant", "linear", "cosine", "delayed"] = "constant"
+    kind: Literal["constant", "linear", "cosine", "delayed", "cyclic"] = "constant"
     start: float = Field(default=0.0, ge=0)
     after: float = Field(default=0.0, ge=0)
     over: float = Field(default=1 / 3, gt=0)
+    rise: Annotated[float, written_unless(0.5), Field(gt=0, le=1)] = 0.5  # of each cycle
 
     def at(self, step: int, steps: int, final: float) -> float:
         """Return the value at a step of a run of ``steps`` steps.
@@ -39,7 +41,10 @@ class Schedule(Settings):
         done = step - self.begin(steps)
         if self.kind == "delayed":
             return final if done >= 0 else self.start
-        share = min(1.0, max(0.0, done / in_steps(self.over, steps)))
+        share = max(0.0, done / in_steps(self.over, steps))
+        if self.kind == "cyclic":
+            share = share % 1 / self.rise
+        share = min(1.0, share)
         if self.kind == "cosine":
             share = (1 - math.cos(math.pi * share)) / 2
         return self.start + share * (final - self.start)
@@ -51,7 +56,8 @@ class Schedule(Settings):
     @property
     def used(self) -> tuple[str, ...]:
         """The settings that have an effect for this kind of schedule."""
-        return {"constant": (), "delayed": ("start", "after")}.get(self.kind, ("start", "after", "over"))
+        every = ("start", "after", "over")
+        return {"constant": (), "delayed": every[:2], "cyclic": (*every, "rise")}.get(self.kind, every)
 
     @property
     def is_relative(self) -> bool:

@@ -20,6 +20,7 @@ class Term(Settings):
     latents: ClassVar[tuple[type[Latent], ...]] = (Latent,)  # the kinds of latents that it is defined for
     why: ClassVar[str] = ""  # why it is not defined for other latents, as a clause for messages
     smooth: ClassVar[bool] = False  # whether it needs a decoder with second derivatives
+    members: ClassVar[int] = 1  # images in a group: 3 for a term of triplets
 
     def __call__(self, forward: Forward) -> Tensor:
         """Compute the term, a scalar."""
@@ -35,6 +36,21 @@ class Term(Settings):
 
     def check_model(self, model: Model) -> None:
         """Raise an InputError if this term cannot train a model. Called once, before training."""
+
+
+class StatefulTerm(Term):
+    """A term with a module of its own that no optimiser trains, such as a controller or a net with fixed weights.
+
+    Training makes the module, keeps it with the checkpoint, and passes it to the term.
+    """
+
+    def __call__(self, forward: Forward, state: nn.Module) -> Tensor:  # type: ignore[override]
+        """Compute the term, a scalar."""
+        raise NotImplementedError
+
+    def make_state(self, shape: tuple[int, int, int]) -> nn.Module:
+        """Make the module for images of this shape (C, H, W)."""
+        raise NotImplementedError
 
 
 class AdversarialTerm(Term):

@@ -8,7 +8,7 @@ from torch import Tensor
 from unweave.data import DataIdentity, FactorData
 from unweave.data.distances import ChannelStatistics, channel_statistics
 from unweave.errors import Unavailable
-from unweave.model import Model
+from unweave.model import IN_UNIT_RANGE, Model
 from unweave.nets import build_net
 from unweave.training.configuration import Configuration
 from unweave.training.streams import seeded, stream
@@ -63,8 +63,8 @@ def fit_to_data(model: Model, configuration: Configuration, data: FactorData) ->
     if model.offset is not None:
         images = data.sample(IMAGES, stream(configuration.seed, "start")).images
         mean = images.float().mean((0, 2, 3))[:, None, None] / 255  # (C, 1, 1)
-        bernoulli = configuration.likelihood == "bernoulli"
-        model.offset.copy_(mean.clamp(DARKEST, 1 - DARKEST).logit() if bernoulli else model.standardise(mean))
+        limited = mean.clamp(DARKEST, 1 - DARKEST) if model.likelihood in IN_UNIT_RANGE else mean
+        model.offset.copy_(model.to_outputs(limited))
 
 
 def _statistics_of(data: FactorData) -> ChannelStatistics:

@@ -17,6 +17,7 @@ import torch
 from pydantic import Field, PrivateAttr
 
 from unweave.data import DataIdentity, FactorData, num_factors
+from unweave.data.groups import GROUPS
 from unweave.errors import NOT_FOUND, UNKNOWN, InputError, Unavailable, extra, unknown
 from unweave.factors import Changed
 from unweave.latents import LATENTS
@@ -173,7 +174,7 @@ def configure(
     configuration = Configuration(**parts, data=identity, sources=made.sources, **own)
     configuration._recipe_text = made.text
     configuration.check_run()
-    if configuration.grouping is not None:
+    if configuration.members > 1:
         _check_batch_of_pairs(configuration, _factors(data))
         if isinstance(data, FactorData):
             _check_pairs(configuration, data)
@@ -305,15 +306,18 @@ def _unknown_setting(
 def _sources(recipe: Recipe) -> dict[str, str]:
     """Return the hash of the source file of every part that is the user's own."""
     names = [recipe.net.name, name_in(LATENTS, type(recipe.latent)), *(weighted.name for weighted in recipe.terms)]
-    return {name: source_hash(name) for name in sorted(names) if ":" in name}
+    groups = [] if recipe.groups is None else [name_in(GROUPS, type(recipe.groups))]
+    inner = [value for weighted in recipe.terms for value in dict(weighted.term).values() if isinstance(value, str)]
+    return {name: source_hash(name) for name in sorted({*names, *groups, *inner}) if ":" in name}
 
 
 def _check_batch_of_pairs(configuration: Configuration, factors: int | None) -> None:
     """Check what can be known of pairs without opening the data."""
-    if configuration.batch % 2:
-        raise InputError(
-            f"{configuration.recipe} learns from pairs: batch must be even, got {configuration.batch}.", setting="batch"
+    if configuration.batch % configuration.members:
+        groups = (
+            "pairs: batch must be even" if configuration.members == 2 else "triplets: batch must be a multiple of 3"
         )
+        raise InputError(f"{configuration.recipe} learns from {groups}, got {configuration.batch}.", setting="batch")
     changed = configuration.changed
     most = max(changed) if isinstance(changed, tuple) else changed
     if factors is not None and isinstance(most, int) and most > factors:
@@ -324,9 +328,12 @@ def _check_batch_of_pairs(configuration: Configuration, factors: int | None) -> 
 def _check_pairs(configuration: Configuration, data: FactorData) -> None:
     if not (data.has_factors and data.can_intervene):
         raise InputError(
-            f"{configuration.recipe} learns from pairs and needs an image of every combination of factors, "
+            f"{configuration.recipe} learns from groups of images and needs an image of every combination of factors, "
             f"which {data.name} does not have."
         )
+    if configuration.groups is not None:
+        configuration.groups.points(data.space, 1, torch.Generator().manual_seed(0))  # raises if impossible
+        return
     pairs = data.space.pairs(
         1, changed_of(configuration, data), torch.Generator().manual_seed(0)
     )  # raises if impossible

@@ -10,6 +10,7 @@ from unweave.latents.summary import TAIL
 from unweave.metrics import psnr
 from unweave.model import Model
 from unweave.terms.gaussians import kl_to_prior
+from unweave.terms.kl import laplace_kl
 from unweave.training.configuration import Configuration
 from unweave.training.representation import BATCH
 from unweave.training.streams import stream
@@ -30,6 +31,9 @@ def summarise(model: Model, configuration: Configuration, data: FactorData) -> S
     if codes[0].logvar is not None:
         logvar = torch.cat([c.logvar for c in codes if c.logvar is not None]).cpu()
         kl = kl_to_prior(code, logvar).mean(0).tolist()
+    if codes[0].logscale is not None:
+        logscale = torch.cat([c.logscale for c in codes if c.logscale is not None]).cpu()
+        kl = laplace_kl(code, logscale).mean(0).tolist()
     if (values := model.values) is not None:
         nearest = (code[:, :, None] - values.cpu()).abs().argmin(-1)  # (B, D), among the sorted values
         counts = torch.stack([row.bincount(minlength=values.shape[1]) for row in nearest.T]).double()

@@ -173,12 +173,15 @@ class Session:
             optimiser.step()
 
     def _images(self, step: int, purpose: str = "data") -> Tensor:
-        """Return the batch of a step as floats in [0, 1]; the two images of a pair are half a batch apart."""
+        """Return the batch of a step as floats in [0, 1]; the first images of all groups come first."""
         configuration, data = self._configuration, self._data
         count = configuration.batch // configuration.devices
         generator = stream(configuration.seed, purpose, step, self._fabric.global_rank)
-        if configuration.grouping is None:
+        if configuration.members == 1:
             images = data.sample(count, generator).images
+        elif configuration.groups is not None:
+            points = configuration.groups.points(data.space, count // configuration.members, generator)
+            images = data.images(points.flatten(0, 1), generator)
         else:
             pairs = data.space.pairs(count // 2, changed_of(configuration, data), generator)
             images = data.images(torch.cat([pairs.first, pairs.second]), generator)

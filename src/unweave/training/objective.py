@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from unweave.errors import InputError
 from unweave.model import Forward, Model
-from unweave.terms import AdversarialTerm
+from unweave.terms import AdversarialTerm, StatefulTerm
 from unweave.training.configuration import Configuration
 
 
@@ -40,6 +40,15 @@ class Objective(nn.Module):
             }
         )
 
+        shape = configuration.data.shape
+        self.states = nn.ModuleDict(
+            {
+                _key(weighted.name): weighted.term.make_state(shape)
+                for weighted in configuration.terms
+                if isinstance(weighted.term, StatefulTerm)
+            }
+        )
+
     def weights(self, step: int) -> dict[str, float]:
         """Return the weight of each term at a step."""
         steps = self._configuration.steps
@@ -60,6 +69,7 @@ class Objective(nn.Module):
             steps=self._configuration.steps,
             dataset_size=self._configuration.data.num_images,
             regroup=self._configuration.grouping,
+            augment=self._configuration.augment,
             second=second,
         )
         weights = self.weights(step)
@@ -71,6 +81,8 @@ class Objective(nn.Module):
                 adversary = self.adversaries[_key(name)]
                 losses[f"{name}.adversary"] = _scalar(name, term.adversary_loss(forward, adversary))
                 value = term(forward, adversary) if weights[name] else None
+            elif isinstance(term, StatefulTerm):
+                value = term(forward, self.states[_key(name)]) if weights[name] else None
             else:
                 value = term(forward) if weights[name] else None
             if value is not None:

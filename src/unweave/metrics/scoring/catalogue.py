@@ -18,9 +18,11 @@ from unweave.metrics.downstream import downstream
 from unweave.metrics.explicitness import explicitness
 from unweave.metrics.factor_vae import factor_vae_score
 from unweave.metrics.fairness import fairness
+from unweave.metrics.flatness import flatness
 from unweave.metrics.infomec import infomec
 from unweave.metrics.irs import irs
 from unweave.metrics.jemmig import jemmig
+from unweave.metrics.linearity import linearity
 from unweave.metrics.local import local, local_mig, local_modularity
 from unweave.metrics.mcc import mcc
 from unweave.metrics.mig import mig
@@ -319,6 +321,26 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "Rewards any information, whether separated or not.",
         {"Locatello et al. 2019": "sizes=(10, 100, 1000, 10000), 5,000 to test"},
+        costly=True,
+    ),
+    flatness=Metric(
+        flatness,
+        "Do codes along one factor lie on a straight line along one latent?",
+        "intervention",
+        "0 to 1",
+        "higher",
+        "Categorical factors have no order along which codes could lie straight; two values always do.",
+        {"Disent": "traversals=1,024"},
+        costly=True,
+    ),
+    linearity=Metric(
+        linearity,
+        "Do codes along one factor vary in one direction, and is it a latent?",
+        "intervention",
+        "0 to 1",
+        "higher",
+        "The best direction may differ between traversals; factors with two values are always linear.",
+        {"Disent": "traversals=1,024"},
         costly=True,
     ),
     fairness=Metric(

@@ -1,0 +1,55 @@
+"""Flatness: do codes along one factor lie on a straight line, evenly spaced, along one latent? (Disent)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unweave.factors import FactorSpace
+from unweave.metrics.scoring.inputs import Floats
+from unweave.metrics.scoring.interventions import Represent, check_positive, codes_of, torch_generator, varying_axes
+
+
+@dataclass(frozen=True, eq=False)
+class Flatness:
+    """The mean over factors of width / length; 1 if all codes of a factor lie on a line along one latent."""
+
+    score: float  # width by the Euclidean distance, length by the sum of absolute differences
+    l1: float  # both by the sum of absolute differences
+    l2: float  # both by the Euclidean distance
+    per_factor: Floats  # the score of each factor that varies
+
+
+def flatness(represent: Represent, space: FactorSpace, *, traversals: int = 1_024, seed: int = 0) -> Flatness:
+    """Compare the distance of the farthest codes along a factor with the length of the way through all of them.
+
+    Michlo's Disent. Each factor is traversed from ``traversals`` random points. The width is the largest distance of
+    two codes; the length is the mean distance of neighbours times their number, where the farthest neighbours are left
+    out, because values may form a circle. Both are averaged over traversals before they are divided. A factor that no
+    code depends on has flatness 0.
+    """
+    check_positive("flatness", traversals=traversals)
+    generator = torch_generator(seed)
+    widths: dict[int, list[float]] = {1: [], 2: []}
+    lengths: dict[int, list[float]] = {1: [], 2: []}
+    for axis in varying_axes("flatness", space, at_least=1).tolist():
+        points = space.traverse(space.sample(traversals, generator), axis)  # (n, size, K)
+        codes = codes_of("flatness", represent, points)  # (n, size, D)
+        for norm in (1, 2):
+            apart = [np.linalg.norm(codes - np.roll(codes, shift, 1), norm, axis=2) for shift in range(codes.shape[1])]
+            widths[norm].append(float(np.max(apart, axis=(0, 2)).mean()))
+            lengths[norm].append(float(np.sort(apart[1], axis=1)[:, :-1].sum(1).mean()))
+    narrow, wide = np.array(widths[1]), np.array(widths[2])
+    around, across = np.array(lengths[1]), np.array(lengths[2])
+    per_factor = _divided(wide, around)
+    return Flatness(
+        float(per_factor.mean()),
+        float(_divided(narrow, around).mean()),
+        float(_divided(wide, across).mean()),
+        per_factor,
+    )
+
+
+def _divided(widths: Floats, lengths: Floats) -> Floats:
+    return np.divide(widths, lengths, out=np.zeros_like(widths), where=lengths > 0)
