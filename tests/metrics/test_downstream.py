@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegressionCV
+from sklearn.model_selection import KFold
 
 from tests.metrics.samples import factors, mixed
 from unweave.errors import InputError
@@ -33,3 +35,16 @@ def test_few_labels_of_one_class_are_answered_by_that_class() -> None:
     codes = labels[:, None].astype(float)
     result = downstream(codes, labels, sizes=(10,), test=(codes, labels))
     assert result.logistic[0, 0] == result.boosted[0, 0] == 0.5
+
+
+def test_codes_as_they_are_have_the_accuracy_of_scikit_learn() -> None:
+    """LogisticRegressionCV on codes of a small scale: what a strength of 1e-4 to 1e4 can do depends on the scale."""
+    codes, labels = mixed(600)
+    codes = codes * 1e-3
+    plain = downstream(codes[:400], labels[:400], sizes=(400,), standardise=False, test=(codes[400:], labels[400:]))
+    model = LogisticRegressionCV(
+        Cs=10, cv=KFold(5), scoring="accuracy", use_legacy_attributes=False, l1_ratios=(0.0,)
+    ).fit(codes[:400], labels[:400, 0])
+    assert plain.logistic[0, 0] == pytest.approx(model.score(codes[400:], labels[400:, 0]))
+    scaled = downstream(codes[:400], labels[:400], sizes=(400,), test=(codes[400:], labels[400:]))
+    assert scaled.logistic.mean() > plain.logistic.mean()

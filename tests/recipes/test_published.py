@@ -8,7 +8,8 @@ from unweave.latents import FSQ, Gaussian
 from unweave.recipes import RECIPES, Recipe, compose, known_settings, parameters_of
 from unweave.recipes.published import set_by
 
-# Locatello et al. 2019, Tables 3 and 4; Rhodes & Lee 2021, appendix B; the authors' code of QLAE and Tripod.
+# Locatello et al. 2019, Tables 3 and 4; Rhodes & Lee 2021, appendix B; the authors' code of QLAE and Tripod;
+# disent 0.8.0 for InfoVAE, DFC-VAE and triplets.
 PUBLISHED = {
     "ae": {"reconstruction": 1},
     "vae": {"reconstruction": 1, "kl": 1},
@@ -20,6 +21,14 @@ PUBLISHED = {
     "dip_vae_ii": {"reconstruction": 1, "kl": 1, "dip": 5},
     "jl1_vae": {"reconstruction": 1, "kl": 4, "jacobian_l1": 0.1},
     "jl2_vae": {"reconstruction": 1, "kl": 4, "jacobian_l2": 0.1},
+    "info_vae": {"reconstruction": 1, "kl": 1.5, "mmd": 3.5},
+    "dfc_vae": {"reconstruction": 0.5, "feature_reconstruction": 0.5, "kl": 1},
+    "control_vae": {"reconstruction": 1, "controlled_kl": 1},
+    "triplet_vae": {"reconstruction": 1, "kl": 1, "triplet": 100},
+    "triplet_ae": {"reconstruction": 1, "triplet": 100},
+    "ada_triplet_vae": {"reconstruction": 1, "kl": 1, "triplet": 100},
+    "ada_triplet_ae": {"reconstruction": 1, "triplet": 100},
+    "ada_ae": {"reconstruction": 1},
     "ada_gvae": {"reconstruction": 1, "kl": 1},
     "ada_ml_vae": {"reconstruction": 1, "kl": 1},
     "qlae": {"reconstruction": 1, "quantisation": 0.01, "commitment": 0.01},

@@ -6,14 +6,16 @@ from typing import Any
 import pytest
 import torch
 
-from tests.terms.models import forward, gradient
+from tests.terms.models import SHAPE, forward, gradient
 from unweave.errors import InputError
 from unweave.latents import LATENTS, Gaussian
 from unweave.model import Forward
-from unweave.terms import TERMS, AdversarialTerm, Term
+from unweave.terms import TERMS, AdversarialTerm, StatefulTerm, Term
 
 SENTENCES = {  # why each restricted term refuses other latents
-    "kl": "a KL divergence needs a Gaussian posterior",
+    "kl": "a KL divergence needs a Gaussian or Laplace posterior",
+    "controlled_kl": "it controls a KL divergence, which needs a Gaussian posterior",
+    "mmd": "its prior is a standard normal",
     "capacity": "a capacity is a KL divergence, which needs a Gaussian posterior",
     "total_correlation": "its aggregate posterior is a mixture of Gaussian posteriors",
     "dip": "it matches the covariance of a Gaussian posterior to that of the prior",
@@ -21,7 +23,9 @@ SENTENCES = {  # why each restricted term refuses other latents
     "commitment": "only a quantised latent has a value to commit to",
 }
 GOES_WITH = {
-    "kl": {"gaussian"},
+    "kl": {"gaussian", "laplace"},
+    "controlled_kl": {"gaussian"},
+    "mmd": {"gaussian", "deterministic"},
     "capacity": {"gaussian"},
     "total_correlation": {"gaussian"},
     "dip": {"gaussian"},
@@ -32,7 +36,9 @@ PAIRS = [(name, latent) for name in TERMS for latent in LATENTS]
 
 
 def adversaries(term: Term) -> list[torch.nn.Module]:
-    """The adversary of a term in a list, which is empty if it has none."""
+    """The adversary or the state of a term in a list, which is empty if it has none."""
+    if isinstance(term, StatefulTerm):
+        return [term.make_state(SHAPE).double()]
     return [term.make_adversary(3).double()] if isinstance(term, AdversarialTerm) else []
 
 
@@ -78,14 +84,15 @@ def test_random_numbers_come_from_the_generator_of_the_pass(name: str) -> None:
     values = []
     for _ in range(2):
         torch.rand(3)  # the global stream moves on
-        values.append(term(forward(LATENTS[latent](size=3)), *networks))
+        again = networks if isinstance(term, AdversarialTerm) else adversaries(term)  # a state changes with each call
+        values.append(term(forward(LATENTS[latent](size=3)), *again))
     assert torch.equal(values[0], values[1])
 
 
 @pytest.mark.parametrize("name", TERMS)
 def test_a_term_of_float32_is_float32_and_of_one_row_is_finite(name: str) -> None:
     latent = "gaussian" if "gaussian" in GOES_WITH.get(name, LATENTS) else "codebook"
-    passed = forward(LATENTS[latent](size=3), rows=1)
+    passed = forward(LATENTS[latent](size=3), rows=TERMS[name].members)
     passed.model.float()
     passed.images = passed.images.float()
     term = TERMS[name]()

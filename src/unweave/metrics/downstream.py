@@ -50,33 +50,36 @@ def downstream(
     factors: Factors,
     *,
     sizes: Sequence[Several] = SIZES,
+    standardise: bool = True,
     test: tuple[Any, Any] | None = None,
     seed: Seed = 0,
 ) -> Downstream:
     """Compute the test accuracy of logistic regression and gradient boosting (Locatello et al. 2019, sec. 5.6, app. C).
 
     Logistic regression is scikit-learn's, with its strength chosen from 10 by 5-fold cross-validation, or with default
-    strength if a fold lacks classes. It is fitted to standardised codes; disentanglement_lib does not standardise, so
-    that results depend on the scale of the codes. Gradient boosting has scikit-learn's default settings (see
-    :mod:`unweave.metrics.estimators.boosting`). The labels are the first 10, 100, … of the training sample; sizes
-    larger than the sample are left out, and so are constant factors.
+    strength if a fold lacks classes. It is fitted to standardised codes; ``standardise=False`` is the form of the paper
+    and of disentanglement_lib, with which results depend on the scale of the codes. Gradient boosting has
+    scikit-learn's default settings (see :mod:`unweave.metrics.estimators.boosting`). The labels are the first 10, 100,
+    … of the training sample; sizes larger than the sample are left out, and so are constant factors.
     """
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise InputError(f"downstream: sizes must be a list of numbers of labels, like (10, 100), got {sizes!r}.")
     train, held_out = fit_and_test("downstream", codes, factors, test, seed)
     wanted = sorted({whole("downstream: sizes", size, at_least=2) for size in sizes})
     usable = tuple(size for size in wanted if size <= len(train.codes)) or (len(train.codes),)
-    logistic = each_factor(lambda factor: _logistic(train, held_out, factor, usable), train.varying)
+    logistic = each_factor(lambda factor: _logistic(train, held_out, factor, usable, standardise), train.varying)
     boosted = _boosted(train, held_out, usable, seed)
     return Downstream(usable, np.stack(logistic, axis=-1), boosted)
 
 
-def _logistic(train: Labelled, test: Labelled, factor: int, sizes: Sequence[int]) -> Floats:
+def _logistic(train: Labelled, test: Labelled, factor: int, sizes: Sequence[int], standardise: bool) -> Floats:
     """Return the accuracy (sizes,) of logistic regression, or of the only class if there is a single one."""
     accuracy = np.empty(len(sizes))
     for row, size in enumerate(sizes):
         labels = train.factors[:size, factor]
-        x, x_test = standardised(train.codes[:size], test.codes)
+        x, x_test = train.codes[:size], test.codes
+        if standardise:
+            x, x_test = standardised(x, x_test)
         guess = labels[0] if len(np.unique(labels)) == 1 else _cross_validated(x, labels).predict(x_test)
         accuracy[row] = np.mean(guess == test.factors[:, factor])
     return accuracy

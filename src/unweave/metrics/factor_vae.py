@@ -46,8 +46,9 @@ def factor_vae_score(
 
     Kim & Mnih 2018. For each vote, ``batch`` points that share one factor are drawn; the vote goes to the latent with
     the smallest variance relative to its variance over ``variance_points`` random points. Latents with a standard
-    deviation below ``threshold`` are left out. Constant latents always are; with the default of disentanglement_lib's
-    code they win every vote. If no latent is left, the score is 0.
+    deviation below ``threshold`` are left out, as in disentanglement_lib; the text of Locatello et al. 2019 says a
+    variance below 0.05, which is ``threshold=0.2236``. Constant latents always are left out; with the default of
+    disentanglement_lib's code they win every vote. If no latent is left, the score is 0.
     """
     check_positive("factor_vae_score", train=train, test=test, batch=batch, variance_points=variance_points)
     axes = varying_axes("factor_vae_score", space)

@@ -362,6 +362,8 @@ SETS = {  # the setting of a part that each parameter of a recipe sets, so that 
     "klm": "kernel_multiinformation.weight",
     "nhp": "normalised_hessian.weight",
     "hessian": "hessian_penalty.weight",
+    "target": "controlled_kl.target",
+    "triplet": "triplet.weight",
 }
 WEIGHTS = {  # of the parameters that do not set the same term in every recipe
     "annealed_vae": {"gamma": "capacity.weight"},
@@ -372,6 +374,10 @@ WEIGHTS = {  # of the parameters that do not set the same term in every recipe
     "beta_vae": {"beta": "kl.weight"},
     "ada_gvae": {"beta": "kl.weight"},
     "ada_ml_vae": {"beta": "kl.weight"},
+    "dfc_vae": {"beta": "kl.weight"},
+    "triplet_vae": {"beta": "kl.weight"},
+    "ada_triplet_vae": {"beta": "kl.weight"},
+    "info_vae": {"scale": "mmd.weight"},
 }
 
 

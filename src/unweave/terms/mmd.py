@@ -29,7 +29,7 @@ def maximum_mean_discrepancy(codes: Tensor, prior: Tensor, *, kernel: Kernel = "
         return (-distances / scale).exp() if kernel == "rbf" else scale / (scale + distances)
 
     def apart(samples: Tensor) -> Tensor:
-        return (values(samples, samples).sum() - rows) / (rows * (rows - 1))  # k(x, x) = 1
+        return (values(samples, samples).sum() - rows) / max(1, rows * (rows - 1))  # k(x, x) = 1
 
     return apart(prior) - 2 * values(prior, codes).mean() + apart(codes)
 
