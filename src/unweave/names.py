@@ -46,6 +46,7 @@ DATA = {
     "xyobject": "XYObject",
     "xyobject_shaded": "XYObjectShaded",
     "rooms3d": "Rooms3D",
+    "shapes3d_drawn": "3D Shapes (drawn)",
     "natural": "natural patches",
     "shapes3d": "3D Shapes",
     "cars3d": "Cars3D",

@@ -23,6 +23,7 @@ DRAWN = [
     "xyobject",
     "xyobject_shaded",
     "rooms3d",
+    "shapes3d_drawn",
 ]
 FROM_FILES = [
     "natural",

@@ -18,6 +18,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from unweave.data._solids import Hit, hit_ball, hit_capsule, hit_cube, hit_cylinder, positive
 from unweave.data.files.arrays import Bytes, cached_array
 from unweave.data.files.folder import data_folder
 from unweave.data.interface.factor_data import Card, FactorData, check_image_size
@@ -33,8 +34,6 @@ FIELD_OF_VIEW = math.radians(50)
 WALL_DISTANCE = 3.0  # from the centre to each of the two walls behind the object
 TO_LIGHT = (0.60, 0.65, 0.35)
 AMBIENT, DIFFUSE, GLOSS, SHADOW = 0.60, 0.40, 0.35, 0.72
-
-Hit = tuple[Tensor, Tensor]  # distance along each ray (inf: missed) (V, R), and the outward normal (V, R, 3)
 
 
 class Rooms3D(FactorData):
@@ -101,8 +100,8 @@ def _cast(hit: Callable[[Tensor, Tensor, Tensor], Hit], scale: Tensor, angle: fl
     light = torch.nn.functional.normalize(torch.tensor(TO_LIGHT), dim=0)
 
     to_object, normal = hit(eye, rays, radius)  # (V, R), (V, R, 3)
-    to_floor = _positive(-eye[..., 1] / rays[..., 1])
-    to_walls = _positive((-WALL_DISTANCE - eye[..., (0, 2)].expand_as(rays[..., :2])) / rays[..., (0, 2)])  # (V, R, 2)
+    to_floor = positive(-eye[..., 1] / rays[..., 1])
+    to_walls = positive((-WALL_DISTANCE - eye[..., (0, 2)].expand_as(rays[..., :2])) / rays[..., (0, 2)])  # (V, R, 2)
     to_wall, side = to_walls.min(-1)
     nearest = torch.stack([to_floor, to_wall, to_object], dim=-1).argmin(-1)  # (V, R)
 
@@ -137,62 +136,17 @@ def _camera(angle: float, pixels: int) -> tuple[Tensor, Tensor]:
     return eye, torch.nn.functional.normalize(rays, dim=-1).view(-1, 3)
 
 
-def _positive(distance: Tensor) -> Tensor:
-    return torch.where(distance > 1e-4, distance, torch.inf)
-
-
-def _nearer(a: Hit, b: Hit) -> Hit:
-    first = a[0] <= b[0]
-    return torch.where(first, a[0], b[0]), torch.where(first[..., None], a[1], b[1])
-
-
-def _hit_ball(eye: Tensor, rays: Tensor, radius: Tensor, height: Tensor) -> Hit:
-    center = torch.cat([torch.zeros_like(height), height, torch.zeros_like(height)], dim=-1)  # (V, 1, 3)
-    offset = eye - center
-    along = (offset * rays).sum(-1)
-    under = along**2 - (offset**2).sum(-1) + radius[..., 0] ** 2
-    distance = _positive(torch.where(under > 0, -along - under.clamp(min=0).sqrt(), torch.inf))
-    return distance, (offset + distance[..., None].clamp(max=1e3) * rays) / radius
-
-
-def _hit_tube(eye: Tensor, rays: Tensor, radius: Tensor, low: Tensor, high: Tensor) -> Hit:
-    """Intersect rays with the side of an upright cylinder from ``low`` to ``high``."""
-    flat = torch.tensor([1.0, 0.0, 1.0])
-    across, direction = eye * flat, rays * flat
-    a, b = (direction**2).sum(-1), (across * direction).sum(-1)
-    under = b**2 - a * ((across**2).sum(-1) - radius[..., 0] ** 2)
-    distance = _positive(torch.where(under > 0, (-b - under.clamp(min=0).sqrt()) / a, torch.inf))
-    point = eye + distance[..., None].clamp(max=1e3) * rays
-    inside = (point[..., 1] >= low[..., 0]) & (point[..., 1] <= high[..., 0])
-    return torch.where(inside, distance, torch.inf), point * flat / radius
-
-
 def _hit_sphere(eye: Tensor, rays: Tensor, radius: Tensor) -> Hit:
-    return _hit_ball(eye, rays, radius, radius)
+    return hit_ball(eye, rays, radius, radius)
 
 
 def _hit_cylinder(eye: Tensor, rays: Tensor, radius: Tensor) -> Hit:
-    top = 2 * radius
-    side = _hit_tube(eye, rays, radius * 0.9, torch.zeros_like(top), top)
-    distance = _positive((top[..., 0] - eye[..., 1]) / rays[..., 1])
-    point = eye + distance[..., None].clamp(max=1e3) * rays
-    on_lid = point[..., 0] ** 2 + point[..., 2] ** 2 <= (radius[..., 0] * 0.9) ** 2
-    lid = torch.where(on_lid, distance, torch.inf), torch.tensor([0.0, 1.0, 0.0]).expand_as(point)
-    return _nearer(side, lid)
+    return hit_cylinder(eye, rays, radius * 0.9, 2 * radius)
 
 
 def _hit_capsule(eye: Tensor, rays: Tensor, radius: Tensor) -> Hit:
-    thin = radius * 0.62
-    low, high = thin, 2.3 * radius - thin
-    ends = _nearer(_hit_ball(eye, rays, thin, low), _hit_ball(eye, rays, thin, high))
-    return _nearer(_hit_tube(eye, rays, thin, low, high), ends)
+    return hit_capsule(eye, rays, radius * 0.62, 2.3 * radius)
 
 
 def _hit_cube(eye: Tensor, rays: Tensor, radius: Tensor) -> Hit:
-    half = radius * 0.85
-    center = torch.cat([torch.zeros_like(half), half, torch.zeros_like(half)], dim=-1)
-    one, other = (center - half - eye) / rays, (center + half - eye) / rays  # (V, R, 3)
-    enter, face = torch.minimum(one, other).max(-1)
-    leave = torch.maximum(one, other).amin(-1)
-    normal = torch.nn.functional.one_hot(face, 3) * -rays.sign()
-    return _positive(torch.where(enter < leave, enter, torch.inf)), normal
+    return hit_cube(eye, rays, radius * 0.85)

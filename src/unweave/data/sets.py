@@ -12,6 +12,7 @@ from unweave.data.natural import Natural
 from unweave.data.nvidia3d import Falcor3D, Isaac3D
 from unweave.data.rooms3d import Rooms3D
 from unweave.data.shapes3d import Shapes3D
+from unweave.data.shapes3d_drawn import Shapes3DDrawn
 from unweave.data.smallnorb import SmallNORB
 from unweave.data.three_dots import ThreeDots
 from unweave.data.xyobject import XYObject, XYObjectShaded
@@ -30,6 +31,7 @@ SETS: dict[str, type[FactorData]] = {
         XYObject,
         XYObjectShaded,
         Rooms3D,
+        Shapes3DDrawn,
         Natural,
         Shapes3D,
         Cars3D,
