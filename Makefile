@@ -4,17 +4,17 @@ READY := .venv/ready
 
 .PHONY: demo test test-slow check docs format bench pictures clean
 
-# A tour: the data, three methods trained and compared, a report and pictures. Every command can also be run by hand.
+# A tour. First a trained model is opened, scored and drawn; then two methods are trained and compared.
 demo: $(READY)
-	$(BIN)/unweave data list
-	$(BIN)/unweave data show rooms3d --out demo/rooms3d.png
+	$(BIN)/unweave zoo list
+	$(BIN)/python examples/first_look.py
+	@echo 'Look at demo/interventions.png: each latent of the model changes one thing, such as the hue of the floor.'
+	@echo 'Now a β-VAE and an Ada-GVAE are trained on three moving squares, in two to three minutes.'
 	$(BIN)/python examples/compare_methods.py
-	$(BIN)/unweave runs list --store demo/runs
-	@echo 'The latents of the QLAE follow single factors more than those of PCA and of the β-VAE: compare InfoM.'
-	@echo 'Open demo/report.html, and demo/interventions.png: what each latent of the QLAE does, and which factor it follows.'
-	@echo 'Then move the latents in the browser, or train longer:'
-	@echo '  $(BIN)/unweave explore demo/runs'
-	@echo '  $(BIN)/unweave train tripod rooms3d --net conv64 --steps 20000 --score --pictures demo'
+	@echo 'The Ada-GVAE has the higher MIG, DCI and SAP: demo/mutual_information.png shows one latent for nearly each place.'
+	@echo 'Open demo/report.html and demo/zoo.html, then move the latents in the browser, or train a model yourself:'
+	@echo '  $(BIN)/unweave explore zoo:qlae-rooms3d'
+	@echo '  $(BIN)/unweave train --from zoo:qlae-rooms3d --seed 2'
 
 test: $(READY)
 	$(BIN)/pytest -n 2 -rs

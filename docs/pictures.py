@@ -13,7 +13,7 @@ PICTURES = Path(__file__).parent / "pictures"
 
 
 def main() -> None:
-    """Draw random images of every drawn set, and the distance matrices of XYSquares: two losses, and four spacings."""
+    """Draw random images of every drawn set, a model of the zoo, and the distance matrices of XYSquares."""
     drawn = [name for name in SETS if not SETS[name].card.files or name == "dsprites"]
     generator = torch.Generator().manual_seed(3)
     rows = tuple((name, unweave.load(name).sample(16, generator).images) for name in drawn)
@@ -26,6 +26,9 @@ def main() -> None:
     spacings = [unweave.load("xysquares", spacing=spacing) for spacing in (8, 4, 2, 1)]
     perceived = FIGURES["perceived_distances"]
     save_figure(perceived.draw(perceived.make(spacings, generator)), PICTURES / "xysquares-spacings.png")
+    run, interventions = unweave.open("zoo:qlae-rooms3d"), FIGURES["interventions"]
+    seen = interventions.of_runs([run], [run.data()], torch.Generator().manual_seed(0))
+    save_figure(interventions.draw(seen), PICTURES / "interventions.png")
 
 
 if __name__ == "__main__":
