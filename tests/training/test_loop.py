@@ -35,6 +35,7 @@ def small_settings(recipe: str) -> dict[str, Any]:
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_every_recipe_trains_and_a_finished_run_is_not_trained_again(recipe: str, tmp_path: Path) -> None:
     settings = {**small_settings(recipe), "latents": 4, **({} if recipe in ("pca", "ica") else {"steps": 4})}
+    settings |= {"batch": 9} if "triplet" in recipe else {}
     run = trained(tmp_path, recipe, **settings)
     assert run.state.status == "finished"
     assert run.state.psnr is not None
@@ -46,7 +47,9 @@ def test_every_recipe_trains_and_a_finished_run_is_not_trained_again(recipe: str
     assert (run.folder / "model.safetensors").stat().st_mtime_ns == written
 
 
-@pytest.mark.parametrize("recipe", ["beta_vae", "factor_vae", "qlae", "tripod", "ada_gvae", "jl1_vae"])
+@pytest.mark.parametrize(
+    "recipe", ["beta_vae", "factor_vae", "qlae", "tripod", "ada_gvae", "jl1_vae", "control_vae", "dfc_vae"]
+)
 def test_a_stopped_run_ends_in_the_same_bits(recipe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {**small_settings(recipe), "log_steps": 1}
     whole = trained(tmp_path / "whole", recipe, **settings)
