@@ -1,7 +1,7 @@
 """What has a trained model separated? Open one of the zoo, score it on fresh images, draw it, and write a report.
 
-Nothing is trained here. The model is a QLAE: an autoencoder whose latents have a few levels each. Six factors change its
-images: the hues of floor, wall and object, the shape and the size of the object, and the angle of the camera.
+Nothing is trained here. The model is a QLAE, an autoencoder whose latents have a few levels each. Six factors change
+its images: the hues of floor, wall and object, the shape and the size of the object, and the angle of the camera.
 """
 
 from pathlib import Path

@@ -234,7 +234,7 @@ def test_held_batches_leave_the_other_factors_free() -> None:
     ("call", "message"),
     [
         (lambda s: s.index(torch.tensor([0, 7])), "factor 'shape' is out of range: got 7, expected 0 to 2"),
-        (lambda s: s.index(torch.tensor([-1, 0])), "x is -1"),
+        (lambda s: s.index(torch.tensor([-1, 0])), "'x' is out of range: got -1"),
         (lambda s: s.index(torch.tensor([0.0, 1.0])), "must be integers"),
         (lambda s: s.index(torch.tensor([0, 1, 2])), "2 columns"),
         (lambda s: s.at(torch.tensor([30])), "positions must be between 0 and 29"),

@@ -32,7 +32,7 @@ def test_without_a_terminal_a_line_is_printed_now_and_then(
         time.sleep(0.02)
         advance(5, "loss 3")
     shown = capsys.readouterr().err
-    assert re.fullmatch(r"beta_vae on dsprites: 5 of 10 steps, [\d.,]+/s, \d+ s left; loss 3\n", shown), shown
+    assert re.fullmatch(r"beta_vae on dsprites: 5 of 10 steps, [\d.,]+/s, [\d.]+ s left; loss 3\n", shown), shown
 
 
 @pytest.mark.parametrize("level", ["quiet", "verbose"])
@@ -65,6 +65,6 @@ def test_all_but_the_notes_fits_at_any_width(
     lines = [re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line) for line in re.split(r"[\r\n]", capsys.readouterr().err)]
     last = next(line for line in reversed(lines) if "123450/300000" in line)
     assert len(last.rstrip()) <= columns
-    assert re.search(r"123450/300000 +[\d.,]+/s +\d+ s left", last), last
+    assert re.search(r"123450/300000 +[\d.,]+/s +[\d.]+ s left", last), last
     assert "…" not in last.split("123450/300000")[1]
     assert ("loss 41.53  reconstruction 38.21" in last) == (columns == 150)

@@ -131,10 +131,10 @@ def duration(seconds: float) -> str:
     """Return a duration in its largest unit: the one format of the command line, reports and the page.
 
     >>> duration(0.44), duration(75), duration(7300), duration(1e6)
-    ('0.4 s', '1 min', '2.0 h', '11.6 days')
+    ('0 s', '1 min', '2.0 h', '11.6 days')
     """
     if seconds < 59.5:
-        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+        return f"{seconds:.0f} s"
     if seconds < 59.5 * 60:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:,.1f} days"

@@ -14,7 +14,7 @@ def test_a_report_from_the_command_line(monkeypatch: pytest.MonkeyPatch, capsys:
     assert "wrote report.html" in capsys.readouterr().out
     text = Path("report.html").read_text()
     assert "the images were an array in memory" in text  # figures need the data
-    assert "In Python, its configuration trains it again" in text
+    assert "In Python, with the same array as data" in text
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,9 @@ PIXELS = {  # version, then hashes of 200 images at 64 × 64 and at 32 × 32
     "three_dots": ("1", "02fd53ac73b17833", "69829e4870adb270"),
     "xysquares": ("1", "0cefa6f2e9d581bf", "c4663a4b90d064d2"),
     "rooms3d": ("1", "a42c9b6779297bb5", "1e9b2c17bce1814f"),
+    "dsprites_pictures": ("1", "3503714f901187ac", "ce14e7aee32a0aea"),
+    "xyobject": ("1", "4587e9c44895916f", "6e5bc31f0542be32"),
+    "xyobject_shaded": ("1", "4587e9c44895916f", "6e5bc31f0542be32"),  # the same images
     "shapes3d_drawn": ("1", "573ed14889d9e394", "62cf6f380343e833"),
 }
 

@@ -171,7 +171,7 @@ def test_a_picture_is_uploaded(page: Page, address: str, smooth: Run) -> None:
     assert_shows(page, page.locator(DECODED), smooth.reconstruct(image))
     upload.set_input_files({"name": "bar.png", "mimeType": "image/png", "buffer": b"broken"})
     page.get_by_text("not a complete PNG").wait_for()
-    page.get_by_text("Random code").click()
+    page.get_by_text("Random code", exact=True).click()
     page.get_by_role("button", name="Sample a code").click()
     page.wait_for_function("() => document.querySelector('.start .notice').hidden")
 
@@ -260,7 +260,8 @@ def study(tmp_path_factory: pytest.TempPathFactory, bars_file: Path) -> Path:
         write_configuration(run, planned.configuration)
         write_state(run, State("finished", 2, "test", psnr=10.0))
         result = {"score": number / 1000, "per_factor": [], "mutual_information": []}
-        entry = {"metric": "mig", "protocol": {}, "version": "", "result": result}
+        asked = {"samples": 10_000, "test_samples": 5_000, "seed": 0, "settings": {}}
+        entry = {"metric": "mig", "protocol": asked, "version": "", "result": result}
         (run / "scores.json").write_text(json.dumps([entry]))
     first = many.planned[0].settings
     data = unweave.load(bars_file)

@@ -28,4 +28,4 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copied(trained: Path, tmp_path: Path) -> Path:
     """A copy of the finished runs, to be changed."""
-    return Path(shutil.copytree(trained, tmp_path / "copied"))
+    return Path(shutil.copytree(trained, tmp_path / "copied", ignore=shutil.ignore_patterns("index.parquet")))

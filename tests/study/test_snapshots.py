@@ -104,7 +104,7 @@ def test_snapshots_are_fetched_from_a_store_at_an_address(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('by = "mig"', 'by = "dci"'), r"line 10: \[score.snapshot\] by = 'dci' needs the metric dci"),
+        (('by = "mig"', 'by = "dci"'), r"line 10: \[score.snapshot\] by: 'dci' needs the metric dci"),
         (('by = "mig"', 'by = "mig.scor"'), r"line 10: unknown score in \[score.snapshot\] by 'mig.scor'"),
         (('by = "mig"', 'by = "mig"\nbest = "hi"'), r"line 11: \[score.snapshot\]: best must be 'highest' or 'lowest'"),
         (('by = "mig"', 'by = "mig"\nbset = "lowest"'), r"line 11: unknown setting of \[score.snapshot\] 'bset'"),
@@ -113,7 +113,7 @@ def test_snapshots_are_fetched_from_a_store_at_an_address(
         (('tiny:Dots" = 3', 'tiny:Dot" = 3'), r"line 11: unknown data set in \[score.snapshot\] psnr"),
         ((', "psnr"]', "]"), r"line 11: \[score.snapshot\] psnr needs the metric psnr"),
         (("\nsnapshots = 3", ""), r"line 9: \[score.snapshot\] needs runs with snapshots, as in snapshots = 20"),
-        ((RULE, 'snapshot = { by = "dci" }\n[fixed]'), r"line 9: \[score.snapshot\] by = 'dci' needs the metric dci"),
+        ((RULE, 'snapshot = { by = "dci" }\n[fixed]'), r"line 9: \[score.snapshot\] by: 'dci' needs the metric dci"),
         ((RULE, 'snapshot = { buy = "dci" }\n[fixed]'), r"line 9: \[score.snapshot\]: by is missing"),
         (('recipe = ["ae"]', 'recipe = ["ae"]\nsnapshots = 0'), "line 9: .* needs runs with snapshots"),
         (

@@ -82,7 +82,7 @@ def net_settings_of(net: str | Build) -> dict[str, Any]:
     """Return the settings of a net and their defaults.
 
     >>> net_settings_of("conv64")
-    {'activation': 'relu', 'width': 1.0}
+    {'activation': 'relu', 'width': 1.0, 'padding': 1}
     """
     name = name_of(net)
     fields = _settings_model(name, _build(name)).model_fields

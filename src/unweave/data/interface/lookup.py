@@ -173,7 +173,7 @@ def _describe(name: str, options: dict[str, Any]) -> FactorData:
         raise InputError(f"{_expected(name)}, got {type(data).__name__}.")
     known = options_of(maker)
     every = {**known, **options, **data.resolved}
-    unsaid = {key for key in data.newer if every[key] == known[key]}
+    unsaid = {key for key in data.newer if key in known and every[key] == known[key]}
     data.options = {key: plain(key, every[key]) for key in known if key not in unsaid and key not in data.places}
     data.loaded_as = name
     data.code = code_of(maker.__module__) if ":" in name else ""

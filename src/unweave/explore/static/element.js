@@ -38,7 +38,7 @@ export function words(name) {
 
 /** Return seconds as a duration in its largest unit, as in "3 min"; the format of the command line and reports. */
 export function duration(seconds) {
-  if (seconds < 59.5) return `${seconds.toFixed(seconds < 9.95 ? 1 : 0)} s`;
+  if (seconds < 59.5) return `${Math.round(seconds)} s`;
   if (seconds < 59.5 * 60) return `${Math.round(seconds / 60)} min`;
   if (seconds < 48 * 3600) return `${(seconds / 3600).toFixed(1)} h`;
   return `${(seconds / 86400).toFixed(1)} days`;
