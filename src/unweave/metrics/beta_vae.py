@@ -41,9 +41,20 @@ def beta_vae_score(
 ) -> BetaVAEScore:
     """Compute the accuracy of predicting which factor pairs share, from their mean absolute difference.
 
-    Higgins et al. 2017. Each of the ``train`` and ``test`` votes is a batch of pairs that agree in one randomly drawn
-    factor. The classifier is scikit-learn's default logistic regression, as in Locatello et al. 2019. Chance level is
-    one over the number of factors. Factors with a single value are never drawn, as nothing distinguishes them.
+    Higgins et al. 2017. Each vote is a batch of pairs that agree in one randomly drawn factor. The classifier is
+    scikit-learn's default logistic regression, as in Locatello et al. 2019. Chance level is one over the number of
+    factors. Factors with a single value are never drawn, as nothing distinguishes them.
+
+    Args:
+        represent: A function from points (n, K) of the space to codes (n, D).
+        space: The factors to draw points from.
+        train: The number of votes that the classifier is fitted to.
+        test: The number of votes that the accuracy is measured on.
+        batch: The number of pairs of a vote.
+        seed: The seed of the points.
+
+    Returns:
+        The accuracy on the test votes, and that on the votes of the fit.
     """
     check_positive("beta_vae_score", train=train, test=test, batch=batch)
     axes = varying_axes("beta_vae_score", space)

@@ -45,20 +45,30 @@ def dci(
 ) -> DCI:
     """Compute one minus the entropy of the importance matrix, per latent and per factor (Eastwood & Williams 2018).
 
-    ``importance`` names the predictor that the importance matrix comes from:
+    Disentanglement is the mean over latents weighted by their share of the importance. Constant factors are left out.
+    If nothing has any importance (constant codes), disentanglement and completeness are 0. With a single latent (or
+    factor), completeness (or disentanglement) is 1 wherever there is importance.
 
-    - ``"gbt"``: gradient boosting with scikit-learn's default settings, as in disentanglement_lib, by a faster
-      implementation (:mod:`unweave.metrics.estimators.boosting`); ``"gbt-exact"`` is scikit-learn itself;
-    - ``"forest"``: a random forest of 100 trees of depth 10 with the entropy criterion on standardised codes, as in
-      Tripod. Unless ``test`` is given, a random tenth of the sample is held out, also by :func:`unweave.score`;
-    - ``"svm"``: a linear SVM with an L1 penalty on standardised codes, as in Locatello et al. 2019; the importance is
-      the mean over classes of the absolute weights.
+    Args:
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K).
+        importance: The predictor that the importance matrix comes from:
 
-    Disentanglement is the mean over latents weighted by their share of the importance. Completeness is weighted over
-    factors in the same way, as in disentanglement_lib, or is their plain mean (``completeness="mean"``), as in
-    Locatello et al. 2019, appendix B. The two differ for ``"svm"`` only: for trees, every factor has the same share.
-    Constant factors are left out. If nothing has any importance (constant codes), disentanglement and completeness are
-    0. With a single latent (or factor), completeness (or disentanglement) is 1 wherever there is importance.
+            - ``"gbt"``: gradient boosting with scikit-learn's default settings, as in disentanglement_lib, by a faster
+              implementation (:mod:`unweave.metrics.estimators.boosting`); ``"gbt-exact"`` is scikit-learn itself;
+            - ``"forest"``: a random forest of 100 trees of depth 10 with the entropy criterion on standardised codes,
+              as in Tripod. Unless ``test`` is given, a random tenth of the sample is held out, also by
+              :func:`unweave.score`;
+            - ``"svm"``: a linear SVM with an L1 penalty on standardised codes, as in Locatello et al. 2019; the
+              importance is the mean over classes of the absolute weights.
+        completeness: ``"weighted"`` weights factors by their share of the importance, as in disentanglement_lib;
+            ``"mean"`` is their plain mean, as in Locatello et al. 2019, appendix B. The two differ for ``"svm"`` only:
+            for trees, every factor has the same share.
+        test: Codes and factors of another sample, for informativeness; by default the given sample is split.
+        seed: The seed of the split and of the fits.
+
+    Returns:
+        Disentanglement, completeness and informativeness, with the importance matrix.
     """
     if importance not in IMPORTANCES:
         raise unknown("importance", importance, IMPORTANCES)

@@ -40,9 +40,18 @@ def distance_agreement(
 ) -> DistanceAgreement:
     """Correlate ground-truth, perceived, latent and reconstruction distances (Michlo et al. 2023, sec. 4.4).
 
-    Distances are those of ``pairs`` random pairs of images that differ in a single factor. ``distance`` compares images
-    and reconstructions; the latent distance is Euclidean. ``encode`` maps float images in [0, 1] to codes, ``decode``
-    maps codes to such images; without it there are no reconstruction distances.
+    Distances are those of random pairs of images that differ in a single factor; the latent distance is Euclidean.
+
+    Args:
+        data: The data set to draw pairs from.
+        encode: A function from float images in [0, 1] to codes.
+        decode: A function from codes to such images; without it there are no reconstruction distances.
+        pairs: The number of pairs.
+        distance: The distance between images, and between reconstructions.
+        seed: The seed of the pairs.
+
+    Returns:
+        The correlations, Spearman's and Pearson's, of each two kinds of distance.
     """
     pairs = whole("distance_agreement: pairs", pairs, at_least=3)
     generator = torch.Generator().manual_seed(check_seed(seed))

@@ -57,10 +57,21 @@ def downstream(
     """Compute the test accuracy of logistic regression and gradient boosting (Locatello et al. 2019, sec. 5.6, app. C).
 
     Logistic regression is scikit-learn's, with its strength chosen from 10 by 5-fold cross-validation, or with default
-    strength if a fold lacks classes. It is fitted to standardised codes; ``standardise=False`` is the form of the paper
-    and of disentanglement_lib, with which results depend on the scale of the codes. Gradient boosting has
-    scikit-learn's default settings (see :mod:`unweave.metrics.estimators.boosting`). The labels are the first 10, 100,
-    … of the training sample; sizes larger than the sample are left out, and so are constant factors.
+    strength if a fold lacks classes. Gradient boosting has scikit-learn's default settings (see
+    :mod:`unweave.metrics.estimators.boosting`). Constant factors are left out.
+
+    Args:
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K).
+        sizes: The numbers of labels to fit to: the first 10, 100, … of the training sample. Sizes larger than the
+            sample are left out.
+        standardise: Whether logistic regression is fitted to standardised codes. False is the form of the paper and of
+            disentanglement_lib, with which results depend on the scale of the codes.
+        test: Codes and factors of the test sample; by default the given sample is split.
+        seed: The seed of the split and of the fits.
+
+    Returns:
+        The accuracies by classifier, number of labels and factor; ``score`` is their mean at the largest number.
     """
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise InputError(f"downstream: sizes must be a list of numbers of labels, like (10, 100), got {sizes!r}.")

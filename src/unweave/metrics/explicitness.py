@@ -34,12 +34,22 @@ def explicitness(
 ) -> Explicitness:
     """Compute the mean over factors of the ROC area of a logistic regression, one class against the rest.
 
-    Ridgeway & Mozer 2018. The regression is fitted to standardised codes with scikit-learn's default settings.
-    ``classifier="multinomial"`` is scikit-learn's default since version 0.22 and what disentanglement_lib gives with
-    it; ``"one-vs-rest"`` fits one binary regression per class, as described in Locatello et al. 2019, appendix B. 0.5
-    is chance, 1 is perfect. Areas are averaged over the classes that occur in the sample, if there are several;
+    Ridgeway & Mozer 2018. The regression is fitted to standardised codes with scikit-learn's default settings. 0.5 is
+    chance, 1 is perfect. Areas are averaged over the classes that occur in the sample, if there are several;
     disentanglement_lib fails if a class is missing from the test sample. Constant latents become 0, where
     disentanglement_lib divides by 0. Constant factors are left out.
+
+    Args:
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K).
+        classifier: ``"multinomial"`` is scikit-learn's default since version 0.22 and what disentanglement_lib gives
+            with it; ``"one-vs-rest"`` fits one binary regression per class, as described in Locatello et al. 2019,
+            appendix B.
+        test: Codes and factors of the test sample; by default the given sample is split.
+        seed: The seed of the split.
+
+    Returns:
+        The mean area on the test and on the training sample, and the area of each factor.
     """
     if classifier not in CLASSIFIERS:
         raise InputError(f"explicitness: classifier must be 'multinomial' or 'one-vs-rest', got {classifier!r}.")

@@ -44,11 +44,23 @@ def factor_vae_score(
 ) -> FactorVAEScore:
     """Compute the accuracy of predicting the fixed factor from the latent that varies least, by majority vote.
 
-    Kim & Mnih 2018. For each vote, ``batch`` points that share one factor are drawn; the vote goes to the latent with
-    the smallest variance relative to its variance over ``variance_points`` random points. Latents with a standard
-    deviation below ``threshold`` are left out, as in disentanglement_lib; the text of Locatello et al. 2019 says a
-    variance below 0.05, which is ``threshold=0.2236``. Constant latents always are left out; with the default of
-    disentanglement_lib's code they win every vote. If no latent is left, the score is 0.
+    Kim & Mnih 2018. For each vote, points that share one factor are drawn; the vote goes to the latent with the
+    smallest variance relative to its variance over random points. Constant latents always are left out; with the
+    default of disentanglement_lib's code they win every vote. If no latent is left, the score is 0.
+
+    Args:
+        represent: A function from points (n, K) of the space to codes (n, D).
+        space: The factors to draw points from.
+        train: The number of votes that the majority is taken of.
+        test: The number of votes that the accuracy is measured on.
+        batch: The number of points of a vote.
+        variance_points: The number of random points that the variance of each latent is measured on.
+        threshold: Latents with a standard deviation below it are left out, as in disentanglement_lib; the text of
+            Locatello et al. 2019 says a variance below 0.05, which is ``threshold=0.2236``.
+        seed: The seed of the points.
+
+    Returns:
+        The accuracy on the test votes and on the votes of the majority, and the table of votes.
     """
     check_positive("factor_vae_score", train=train, test=test, batch=batch, variance_points=variance_points)
     axes = varying_axes("factor_vae_score", space)

@@ -29,10 +29,20 @@ def fairness(
 ) -> Fairness:
     """Compute the mean total variation between predictions under interventions on a sensitive factor.
 
-    Locatello et al. 2019b. For each target factor, gradient boosting is fitted to ``train`` random points. For each
-    other factor, ``points`` random points are set to each of its values in turn, and the distribution of predictions at
-    each value is compared with the distribution over all values. The score is disentanglement_lib's
-    ``mean_fairness:mean_pred:mean_sens``. Factors with a single value are left out.
+    Locatello et al. 2019b. For each target factor, gradient boosting is fitted to random points. For each other factor,
+    random points are set to each of its values in turn, and the distribution of predictions at each value is compared
+    with the distribution over all values. The score is disentanglement_lib's ``mean_fairness:mean_pred:mean_sens``.
+    Factors with a single value are left out.
+
+    Args:
+        represent: A function from points (n, K) of the space to codes (n, D).
+        space: The factors to draw points from.
+        train: The number of points that each classifier is fitted to.
+        points: The number of points that are set to each value of a sensitive factor.
+        seed: The seed of the points and of the fits.
+
+    Returns:
+        The mean total variation, lower is better, and that of each pair of factors.
     """
     check_positive("fairness", train=train, points=points)
     axes = varying_axes("fairness", space).tolist()

@@ -24,10 +24,18 @@ class Flatness:
 def flatness(represent: Represent, space: FactorSpace, *, traversals: int = 1_024, seed: int = 0) -> Flatness:
     """Compare the distance of the farthest codes along a factor with the length of the way through all of them.
 
-    Michlo's Disent. Each factor is traversed from ``traversals`` random points. The width is the largest distance of
-    two codes; the length is the mean distance of neighbours times their number, where the farthest neighbours are left
-    out, because values may form a circle. Both are averaged over traversals before they are divided. A factor that no
-    code depends on has flatness 0.
+    Michlo's Disent. The width is the largest distance of two codes; the length is the mean distance of neighbours times
+    their number, where the farthest neighbours are left out, because values may form a circle. Both are averaged over
+    traversals before they are divided. A factor that no code depends on has flatness 0.
+
+    Args:
+        represent: A function from points (n, K) of the space to codes (n, D).
+        space: The factors to traverse.
+        traversals: The number of random points from which each factor is traversed.
+        seed: The seed of the points.
+
+    Returns:
+        The flatness of each factor and its mean.
     """
     check_positive("flatness", traversals=traversals)
     generator = torch_generator(seed)

@@ -59,19 +59,30 @@ def infomec(
     With :math:`N_{jk} = I(z_j; f_k) / H(f_k)` over active latents, InfoM is the mean over latents of the best factor's
     share of the latent's sum, and InfoC the mean over factors of the best latent's share, both rescaled so that a
     uniform distribution scores 0. InfoE is the fraction of the entropy that a logistic regression of each factor on all
-    latents explains on the sample it was fitted to. Mutual information is Ross's nearest-neighbour estimate, or the
-    plug-in estimate if the codes are ``discrete``. :func:`unweave.score` asks the encoder whether they are.
-
-    The authors published three variants, which differ in which latents are active and in the neighbours:
-
-    - ``"tripod"``: interquartile range above a tenth of the largest (discrete: 0.1), 10 neighbours, standardised;
-    - ``"qlae"`` (standalone file): range above a twentieth of the largest (discrete: above 0), otherwise the same;
-    - ``"qlae-training"``: range above an eighth of the largest, 3 neighbours, not standardised.
+    latents explains on the sample it was fitted to.
 
     Cases where the published code divides by 0 are defined as follows. If no latent is active, all scores are 0. An
     active latent without information, or a factor that no latent has information about, counts as a uniform
     distribution, 0. If one latent is active, compactness is the fraction of factors that it has information about.
     Constant factors are left out. From samples above 10,000, that many are drawn.
+
+    Args:
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K).
+        discrete: Whether the codes take few values. Mutual information then is the plug-in estimate, otherwise Ross's
+            nearest-neighbour estimate. :func:`unweave.score` asks the encoder.
+        variant: Which of the three that the authors published; they differ in which latents are active and in the
+            neighbours:
+
+            - ``"tripod"``: interquartile range above a tenth of the largest (discrete: 0.1), 10 neighbours,
+              standardised;
+            - ``"qlae"`` (standalone file): range above a twentieth of the largest (discrete: above 0), otherwise the
+              same;
+            - ``"qlae-training"``: range above an eighth of the largest, 3 neighbours, not standardised.
+        seed: The seed of the drawn sample and of the estimates.
+
+    Returns:
+        Modularity, explicitness and compactness, with the matrix that they come from.
     """
     if variant not in VARIANTS:
         raise unknown("variant", variant, VARIANTS)

@@ -35,11 +35,21 @@ def irs(
 ) -> IRS:
     """Compute the mean over latents of 1 minus their relative deviation while their best factor is fixed.
 
-    Suter et al. 2019. ``points`` random points are grouped by the value of a factor. The deviation of a latent is the
-    ``quantile`` of its distances from the group's mean (1.0 in the paper, 0.99 in disentanglement_lib), averaged over
-    groups, relative to the largest distance from the overall mean. Latents are weighted by that largest distance;
-    constant codes score 0. Factors with a single value are left out. ``bins=20`` merges the values of larger factors
-    into 20 bins of equal width, as disentanglement_lib does.
+    Suter et al. 2019. Random points are grouped by the value of a factor. The deviation of a latent is a quantile of
+    its distances from the group's mean, averaged over groups, relative to the largest distance from the overall mean.
+    Latents are weighted by that largest distance; constant codes score 0. Factors with a single value are left out.
+
+    Args:
+        represent: A function from points (n, K) of the space to codes (n, D).
+        space: The factors to draw points from.
+        points: The number of points.
+        quantile: The quantile of the distances: 1.0 in the paper, 0.99 in disentanglement_lib.
+        bins: The number of bins of equal width that the values of larger factors are merged into, 20 in
+            disentanglement_lib; by default none are merged.
+        seed: The seed of the points.
+
+    Returns:
+        The score, the robustness of each latent and of each pair, and the best factor of each latent.
     """
     check_positive("irs", points=points)
     if not 0 < quantile <= 1:

@@ -24,11 +24,19 @@ class Linearity:
 def linearity(represent: Represent, space: FactorSpace, *, traversals: int = 1_024, seed: int = 0) -> Linearity:
     """Compute which share of the variance of codes along a factor one direction has, and which share one latent has.
 
-    Michlo's Disent. Each factor is traversed from ``traversals`` random points. The linearity ratio is the largest
-    eigenvalue of the covariance of the codes over the sum of all, the axis ratio the largest variance of a latent over
-    the sum of all, and axis alignment their quotient. Ratios are scaled from [1/D, 1] to [0, 1], averaged over
-    traversals, and combined by the geometric mean over factors. Traversals along which codes do not vary count as 0,
-    where Disent returns NaN.
+    Michlo's Disent. The linearity ratio is the largest eigenvalue of the covariance of the codes over the sum of all,
+    the axis ratio the largest variance of a latent over the sum of all, and axis alignment their quotient. Ratios are
+    scaled from [1/D, 1] to [0, 1], averaged over traversals, and combined by the geometric mean over factors.
+    Traversals along which codes do not vary count as 0, where Disent returns NaN.
+
+    Args:
+        represent: A function from points (n, K) of the space to codes (n, D).
+        space: The factors to traverse.
+        traversals: The number of random points from which each factor is traversed.
+        seed: The seed of the points.
+
+    Returns:
+        The two ratios and axis alignment, overall and by factor.
     """
     check_positive("linearity", traversals=traversals)
     generator = torch_generator(seed)

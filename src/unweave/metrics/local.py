@@ -47,11 +47,24 @@ def local(
 ) -> Local:
     """Compute the mean score of a metric over neighbourhoods of random points (Rhodes & Lee 2021, sec. 5.3).
 
-    In a neighbourhood of radius ``rho``, a fraction of each factor's range, ``points`` points are drawn uniformly.
-    Categorical factors, the factors named in ``fixed`` and, as in the authors' code, factors with fewer than
-    ``min_values`` values keep the value of the centre. They are constant there and therefore left out of the score; in
+    Factors that keep the value of the centre are constant in a neighbourhood and therefore left out of the score; in
     the authors' code they enter it as uninitialised memory. Cyclic factors wrap around, where the authors' code stops
-    at the ends. All radii share the same centres. ``bins`` is passed to metrics that bin.
+    at the ends. All radii share the same centres.
+
+    Args:
+        metric: A metric of codes and factors, such as :func:`mig`.
+        represent: A function from points (n, K) of the space to codes (n, D).
+        space: The factors to draw points from.
+        rho: The radius of a neighbourhood as a fraction of each factor's range, or several.
+        neighbourhoods: The number of centres.
+        points: The number of points that are drawn uniformly in each neighbourhood.
+        bins: The number of bins, for metrics that bin.
+        fixed: The factors that keep the value of the centre, besides categorical ones.
+        min_values: Factors with fewer values keep the value of the centre too, as in the authors' code.
+        seed: The seed of the centres and points.
+
+    Returns:
+        The mean score for each radius, with the scores of the neighbourhoods.
     """
     check_positive("local", neighbourhoods=neighbourhoods, points=points)
     if not callable(metric) or list(inspect.signature(metric).parameters)[:2] != ["codes", "factors"]:

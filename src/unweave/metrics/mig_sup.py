@@ -27,8 +27,17 @@ def mig_sup(
 ) -> MIGSup:
     r"""Compute the mean over latents of best minus second-best factor in :math:`I(z_j; f_k) / H(f_k)` (Li et al. 2020).
 
-    ``normaliser="code"`` divides by the entropy of the binned latent instead, as the library of Carbonneau et al. 2022
-    does. Constant latents count with a gap of 0. Constant factors are left out; at least two must vary.
+    Constant latents count with a gap of 0. Constant factors are left out; at least two must vary.
+
+    Args:
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K).
+        bins: The number of bins of equal width for each latent.
+        normaliser: ``"factor"`` divides by the entropy of the factor; ``"code"`` divides by that of the binned latent,
+            as the library of Carbonneau et al. 2022 does.
+
+    Returns:
+        The mean gap and the gap of each latent.
     """
     if normaliser not in ("factor", "code"):
         raise InputError(f"mig_sup: normaliser must be 'factor' or 'code', got {normaliser!r}.")

@@ -73,9 +73,17 @@ def elbo(
 ) -> ELBO:
     """Compute the mean log-likelihood of images given reconstructions, summed over pixels, minus the KL divergence.
 
-    Images and reconstructions (N, …) are floats in [0, 1] or uint8. ``likelihood="bernoulli"`` interprets
-    reconstructions as probabilities, clipped to [1e-7, 1 − 1e-7]; ``"gaussian"`` as means, with variance 1;
-    ``"laplace"`` as medians, with scale 1; ``"continuous_bernoulli"`` as means, from 0.001 to 0.999.
+    Args:
+        images: Images (N, …), floats in [0, 1] or uint8.
+        reconstructions: Their reconstructions, of the same shape and kind.
+        mean: The means of the Gaussian posteriors (N, D).
+        logvar: The logarithms of their variances (N, D).
+        likelihood: ``"bernoulli"`` interprets reconstructions as probabilities, clipped to [1e-7, 1 − 1e-7];
+            ``"gaussian"`` as means, with variance 1; ``"laplace"`` as medians, with scale 1; ``"continuous_bernoulli"``
+            as means, from 0.001 to 0.999.
+
+    Returns:
+        The bound in nats per image, with its two parts.
     """
     x, y = check_images("elbo", images, reconstructions)
     if len(check_codes("elbo", mean, rows=1)) != len(x):

@@ -45,12 +45,22 @@ def sap(
 ) -> SAP:
     """Compute the mean over factors of the best minus the second-best latent's predictability (Kumar et al. 2018).
 
-    ``method="svm"`` uses the test accuracy of scikit-learn's ``LinearSVC(C=0.01, class_weight="balanced")`` fitted to a
-    single latent. The penalty makes the result depend on the scale of the codes: by default the codes are not
-    standardised, as in disentanglement_lib; ``standardise=True`` first gives every latent mean 0 and standard deviation
-    1, as in Locatello et al. 2019, appendix B. ``method="correlation"`` uses the squared correlation with the factor as
-    a number and no test sample; it is the default if any factor is continuous. Constant factors are left out. With a
-    single latent, the second best counts as 0.
+    Constant factors are left out. With a single latent, the second best counts as 0.
+
+    Args:
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K).
+        method: ``"svm"`` uses the test accuracy of scikit-learn's ``LinearSVC(C=0.01, class_weight="balanced")`` fitted
+            to a single latent. ``"correlation"`` uses the squared correlation with the factor as a number and no test
+            sample; it is the default if any factor is continuous.
+        standardise: Whether every latent is first given mean 0 and standard deviation 1, as in Locatello et al. 2019,
+            appendix B. By default it is not, as in disentanglement_lib, and the penalty of the SVM makes the result
+            depend on the scale of the codes.
+        test: Codes and factors of the test sample; by default the given sample is split.
+        seed: The seed of the split and of the fits.
+
+    Returns:
+        The mean gap, the gap of each factor, and the table of predictabilities.
     """
     if method is None:
         method = "correlation" if continuous_columns(check_factors("sap", factors)) else "svm"

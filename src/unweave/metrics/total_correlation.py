@@ -27,13 +27,21 @@ def total_correlation(
 ) -> TotalCorrelation:
     r"""Compute the KL divergence between a Gaussian with the codes' covariance and the product of its marginals.
 
-    :math:`\frac12 (\sum_j \log \Sigma_{jj} - \log \det \Sigma)` in nats, where ``ridge`` is added to the diagonal of
-    :math:`\Sigma` (1e-5 in Locatello et al. 2019, sec. 5.2 and footnote 3). The ridge decides the score of collapsed
-    latents, whose variance is far below it; with ``ridge=0`` the score does not depend on the scale of the codes, as in
-    disentanglement_lib. Uncorrelated latents score 0. If ``logvar`` (N, D) is given, the codes are posterior means and
-    samples from the posterior are scored (see :func:`total_correlation_sampled`). Constant latents count as independent
-    of all others, where disentanglement_lib returns NaN. Latents that determine each other score infinity if there is
-    no ridge, or if it is too small to matter.
+    :math:`\frac12 (\sum_j \log \Sigma_{jj} - \log \det \Sigma)` in nats. Uncorrelated latents score 0. Constant latents
+    count as independent of all others, where disentanglement_lib returns NaN. Latents that determine each other score
+    infinity if there is no ridge, or if it is too small to matter.
+
+    Args:
+        codes: The codes (N, D).
+        logvar: The logarithms of the posteriors' variances (N, D). If given, the codes are posterior means and samples
+            from the posterior are scored (see :func:`total_correlation_sampled`).
+        ridge: What is added to the diagonal of :math:`\Sigma`, 1e-5 in Locatello et al. 2019, sec. 5.2 and footnote 3.
+            It decides the score of collapsed latents, whose variance is far below it; with 0 the score does not depend
+            on the scale of the codes, as in disentanglement_lib.
+        seed: The seed of the samples from the posterior.
+
+    Returns:
+        The total correlation in nats, and the covariance of the codes.
     """
     if not isinstance(ridge, Real) or not 0 <= ridge < np.inf:
         raise InputError(f"total_correlation: ridge must be a number of at least 0, got {ridge!r}.")
@@ -56,7 +64,16 @@ def total_correlation_sampled(
 ) -> TotalCorrelation:
     """Compute the total correlation of samples from Gaussian posteriors, one per image.
 
-    Locatello et al. 2019, sec. 5.2. ``mean`` and ``logvar`` (N, D); see :func:`total_correlation` for the formula.
+    Locatello et al. 2019, sec. 5.2; see :func:`total_correlation` for the formula.
+
+    Args:
+        mean: The means of the posteriors (N, D).
+        logvar: The logarithms of their variances (N, D).
+        ridge: What is added to the diagonal of the covariance.
+        seed: The seed of the samples.
+
+    Returns:
+        The total correlation in nats, and the covariance of the codes.
     """
     return total_correlation(mean, logvar=logvar, ridge=ridge, seed=seed)
 

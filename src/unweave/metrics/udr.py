@@ -32,11 +32,19 @@ def udr(
 ) -> UDR:
     r"""Compute how closely the latents of each model match those of the others one to one (Duan et al. 2020).
 
-    The score of a model is the median over all other models. ``codes`` are M matrices (N, D_m) of the same N images;
-    the numbers of latents may differ. The match of two models is the average of the means over rows and over columns of
-    :math:`\max^2 / \sum` of a matrix of absolute Lasso weights (α = 0.1, standardised codes) or Spearman correlations.
-    Latents whose ``kl`` (D_m,) is at most ``threshold`` are left out, and so are constant ones. A model with no latent
-    left scores 0.
+    The score of a model is the median over all other models. The match of two models is the average of the means over
+    rows and over columns of :math:`\max^2 / \sum` of a matrix of similarities. Constant latents are left out. A model
+    with no latent left scores 0.
+
+    Args:
+        codes: M matrices (N, D_m) of the same N images; the numbers of latents may differ.
+        kl: The KL divergence of each latent (D_m,) of each model.
+        method: ``"lasso"`` takes absolute Lasso weights (α = 0.1, standardised codes) as similarities, ``"spearman"``
+            Spearman correlations.
+        threshold: Latents whose ``kl`` is at most this are left out.
+
+    Returns:
+        The score of each model, with the matches of all pairs.
     """
     if method not in ("lasso", "spearman"):
         raise InputError(f"udr: method must be 'lasso' or 'spearman', got {method!r}.")

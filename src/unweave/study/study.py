@@ -110,12 +110,24 @@ class Study:
     ) -> dict[str, int]:
         """Train and score what is not done yet, and return the number of runs in each state.
 
-        ``engine`` "local" uses processes on this machine, of one thread each; ``workers`` is their number, by default
-        one per core. "ray" uses the Ray cluster at an ``address`` ("auto" finds one that runs on this machine; None
-        starts one here), where each run takes ``cpus`` and ``gpus``, which can be fractions. ``part=(i, n)`` takes the
-        i-th of n parts of the runs, for job arrays. ``retry`` tries failed runs again. ``report`` is called for each
-        run that ends, ``watch`` about once a second with the names of the runs that are left and of those under way.
         Damaged run folders are set aside and their runs are trained again; ``set_aside`` has the reasons by run.
+
+        Args:
+            engine: ``"local"`` uses processes on this machine, of one thread each; ``"ray"`` uses a Ray cluster.
+            workers: The number of processes of the local engine, by default one per core.
+            address: The address of the Ray cluster; ``"auto"`` finds one that runs on this machine, None starts one
+                here.
+            cpus: The number of cores that each run takes in Ray, which can be a fraction.
+            gpus: The number of GPUs that each run takes in Ray, which can be a fraction.
+            part: ``(i, n)`` takes the i-th of n parts of the runs, for job arrays; by default all runs are taken.
+            retry: Whether failed runs are tried again.
+            report: A function that is called for each run that ends.
+            watch: A function that is called about once a second with the names of the runs that are left and of those
+                under way.
+            **execution: Settings of the execution of each run, such as ``device``.
+
+        Returns:
+            The number of runs in each state, by the name of the state.
         """
         chosen = Engine(engine, workers, address, cpus, gpus)
         execution = {**chosen.execution, **execution}

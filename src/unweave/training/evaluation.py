@@ -30,10 +30,23 @@ def score(
 ) -> Scores:
     """Score a run, or any callable from images to codes.
 
-    Without ``data``, a run is scored on the data that it was trained on. Results are stored with the run
-    (``run.scores``) together with their protocol: the data, the samples, the settings and the seed. They are not
-    measured again with the same protocol. See :func:`unweave.metrics.score` for the other arguments and for encoders of
-    your own.
+    The scores of a run are stored with it (``run.scores``) together with their protocol: the data, the samples, the
+    settings and the seed. They are not measured again with the same protocol.
+
+    Args:
+        encode: A run, or an encoder of your own as :func:`unweave.metrics.score` describes it.
+        data: The data set to score on; by default the one that the run was trained on.
+        metrics: Names, functions of your own, or their ``module:name``; ``"all"`` is every metric that applies and does
+            not take minutes.
+        samples: The number of random images that all label metrics share.
+        test_samples: The number of further images for metrics that fit and then test.
+        batch: The number of images that are encoded at once.
+        settings: The settings of each metric, by its name: ``{"mig": {"bins": 5}}``.
+        seed: The seed of the samples and of the metrics.
+        workers: The largest number of threads or processes, by default one per core; it does not change the scores.
+
+    Returns:
+        The scores by metric; ``left_out`` says why others were not measured.
     """
     arguments: dict[str, Any] = {"batch": batch, "workers": workers}
     protocol: dict[str, Any] = {"samples": samples, "test_samples": test_samples, "seed": seed}

@@ -124,9 +124,16 @@ def open_run(
 ) -> Run:
     """Open a run: finished, or as far as its last checkpoint.
 
-    ``run`` is the path of its folder, or its name, label or first digits in the ``store``. If its configuration names
-    code outside of Unweave, as ``package.module:name``, that code is imported; with ``trust=False`` the run is refused
-    instead, and opening it runs no code, which is the choice for the run of somebody else.
+    Args:
+        run: The path of its folder, or its name, label or first digits in the store.
+        store: Where runs are kept; by default ``UNWEAVE_STORE`` of the environment, or ``./runs``.
+        device: Where the model is placed.
+        trust: Whether code outside of Unweave that the configuration names, as ``package.module:name``, is imported. If
+            False, such a run is refused, and opening a run runs no code, which is the choice for the run of somebody
+            else.
+
+    Returns:
+        The run, with its model on the device.
     """
     if not isinstance(run, str | os.PathLike):
         raise InputError(f"open takes the folder or the name of a run, got {run!r}.")

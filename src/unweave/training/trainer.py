@@ -48,11 +48,19 @@ def train(
 ) -> Run:
     """Train a recipe on data and return the run; a stopped run is continued, a finished one is opened.
 
-    ``recipe`` is a name, ``package.module:name``, a function that returns a Recipe, or a Recipe. ``settings`` are those
-    of the recipe (``beta``), of the run (``steps``, ``batch``, ``seed``, ``lr``, ``net``, ``latent``,
-    ``terms={"jacobian_l1": 0.1}``), of its execution (``device``, ``threads``, ``checkpoint_seconds``), and of parts,
-    with a dot: ``**{"kl.schedule": "linear"}``. ``callback`` is called with a :class:`Moment` every ``callback_steps``
-    steps. ``label`` is a readable name, which does not change the identity of the run.
+    Args:
+        recipe: A name, ``package.module:name``, a function that returns a Recipe, or a Recipe.
+        data: A data set, or its name as for :func:`unweave.load`.
+        store: Where runs are kept; by default ``UNWEAVE_STORE`` of the environment, or ``./runs``.
+        label: A readable name, which does not change the identity of the run.
+        callback: A function that is called with a :class:`Moment` every ``callback_steps`` steps.
+        callback_steps: The number of steps between two calls of ``callback``.
+        **settings: Settings of the recipe (``beta``), of the run (``steps``, ``batch``, ``seed``, ``lr``, ``net``,
+            ``latent``, ``terms={"jacobian_l1": 0.1}``), of its execution (``device``, ``threads``,
+            ``checkpoint_seconds``), and of parts, with a dot: ``**{"kl.schedule": "linear"}``.
+
+    Returns:
+        The finished run.
     """
     data = load(data) if isinstance(data, str) else data
     configuration, execution = configure(recipe, data, settings)
@@ -74,7 +82,18 @@ def fit(
     *,
     callback: Callback | None = None,
 ) -> Run:
-    """Train a configuration in its folder of the store, or open the run if it is finished."""
+    """Train a configuration in its folder of the store, or open the run if it is finished.
+
+    Args:
+        configuration: What identifies the run: the recipe, the data and all settings that change its weights.
+        execution: How it is carried out: device, threads and checkpoints.
+        data: The data set to train on, which must be the one that the configuration names.
+        store: The folder of all runs.
+        callback: A function to call during training, and how often; none by default.
+
+    Returns:
+        The finished run.
+    """
     folder = store / configuration.name
     model = build_model(configuration)  # invalid combinations are refused before anything is written
     for weighted in configuration.terms:
@@ -115,8 +134,18 @@ def extend(
 ) -> Run:
     """Continue a finished run to more steps and return the longer run, which is a new run.
 
-    The result has the same bits as a run of ``steps`` steps from the start. If a schedule depends on the total
-    number of steps, the longer run would differ from its first step on, and this is refused.
+    The result has the same bits as a run of ``steps`` steps from the start. If a schedule depends on the total number
+    of steps, the longer run would differ from its first step on, and this is refused.
+
+    Args:
+        run: A run, the path of its folder, or its name, label or first digits in the store.
+        steps: The number of steps of the longer run, counted from the start.
+        store: Where the longer run is kept, and where ``run`` is found by its name; by default beside ``run``.
+        data: The data set of the run; by default it is loaded by its name.
+        **settings: Settings of the execution: ``device``, ``threads``, ``checkpoint_seconds``.
+
+    Returns:
+        The longer run, finished.
     """
     run = run if isinstance(run, Run) else open_run(run, store=store)
     done = run.state.step

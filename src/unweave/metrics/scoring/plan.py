@@ -30,12 +30,20 @@ def score_codes(
 ) -> Scores:
     """Score codes (N, D) against factors (N, K), numpy or torch, one row per sample.
 
-    ``metrics`` are names, functions ``(codes, factors, *, settings)`` of your own, or their ``module:name``; "all" is
-    every metric that needs nothing more and does not take minutes, and ``Scores.left_out`` says why the others were
-    left out. Metrics that fit and then test use the sample ``test``, or else split the given sample. ``discrete`` says
-    that every latent takes one of a few values. ``settings`` are those of each metric, by its name:
-    ``{"mig": {"bins": 5}}``. At most ``workers`` threads or processes are used, by default one per core; their number
-    does not change the scores.
+    Args:
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K); without them, metrics that need no labels are measured.
+        metrics: Names, functions ``(codes, factors, *, settings)`` of your own, or their ``module:name``; ``"all"`` is
+            every metric that needs nothing more and does not take minutes.
+        test: Codes and factors of another sample, for metrics that fit and then test. Without it, they split the given
+            sample.
+        discrete: Whether every latent takes one of a few values.
+        settings: The settings of each metric, by its name: ``{"mig": {"bins": 5}}``.
+        seed: The seed of splits and of fits.
+        workers: The largest number of threads or processes, by default one per core; it does not change the scores.
+
+    Returns:
+        The scores by metric; ``left_out`` says why others were not measured.
     """
     settings = check_settings(settings, metrics)
     checked, seed = check_codes("score_codes", codes), check_seed(seed)
@@ -74,15 +82,26 @@ def score(
 ) -> Scores:
     """Score an encoder, which can be any callable from images to codes, on a data set.
 
-    ``encode`` is given float images in [0, 1], (B, C, H, W), and returns codes (B, D); a module is put into evaluation
-    mode and given images on its own device. If it has ``discrete``, ``reconstruct`` or ``posterior``, these are used as
-    :mod:`unweave.metrics.scoring.encoders` describes. All label metrics share ``samples`` random images, and
-    those that fit and then test use ``test_samples`` more; from a table of your own images, each is drawn once.
     Reconstructions are those of the first 1,000 images of the sample. Metrics by intervention draw the points they
     need. No image of a deterministic grid is encoded twice.
 
-    ``metrics``, ``settings`` and ``workers`` are those of :func:`score_codes`, for example
-    ``settings={"local_mig": {"rho": [0.1, 0.5]}, "dci": {"importance": "forest"}}``.
+    Args:
+        encode: A function from float images in [0, 1], (B, C, H, W), to codes (B, D). A module is put into evaluation
+            mode and given images on its own device. If it has ``discrete``, ``reconstruct`` or ``posterior``, these are
+            used as :mod:`unweave.metrics.scoring.encoders` describes.
+        data: The data set to draw images from.
+        metrics: As in :func:`score_codes`.
+        samples: The number of random images that all label metrics share; from a table of your own images, each is
+            drawn once.
+        test_samples: The number of further images for metrics that fit and then test.
+        batch: The number of images that are encoded at once.
+        settings: As in :func:`score_codes`, for example
+            ``{"local_mig": {"rho": [0.1, 0.5]}, "dci": {"importance": "forest"}}``.
+        seed: The seed of the samples and of the metrics.
+        workers: As in :func:`score_codes`.
+
+    Returns:
+        The scores by metric; ``left_out`` says why others were not measured.
     """
     settings = check_settings(settings, metrics)
     samples, test_samples = whole("samples", samples, at_least=2), whole("test_samples", test_samples, at_least=1)
