@@ -171,10 +171,16 @@ class FactorSpace:
     ) -> Tensor:
         """Draw n points (n, K), uniformly by default.
 
-        - ``where={"shape": 0, "x": range(8)}`` restricts those factors to the given values.
-        - ``correlation={("x", "y"): 0.8}`` correlates ordered factors by a Gaussian copula: each factor stays uniform,
-          and the underlying normal variables have the given correlation.
-        - ``accept``, a function from points (m, K) to booleans (m,), keeps the points for which it is true.
+        Args:
+            n: The number of points.
+            generator: The source of randomness.
+            where: Restricts factors to the given values: ``{"shape": 0, "x": range(8)}``.
+            correlation: Correlates ordered factors by a Gaussian copula: with ``{("x", "y"): 0.8}`` each factor stays
+                uniform, and the underlying normal variables have the given correlation.
+            accept: A function from points (m, K) to booleans (m,); only the points for which it is true are kept.
+
+        Returns:
+            The points (n, K).
         """
         n, generator = whole("the number of points", n), check_generator(generator)
         choices = self.choices(where or {}, generator.device)
@@ -205,7 +211,17 @@ class FactorSpace:
         """Draw n points in the neighbourhood of each centre: (…, K) becomes (…, n, K). Rhodes & Lee 2021, sec. 5.3.
 
         Every factor is uniform within ⌊ρ·size⌋ steps of its value at the centre: clipped at the ends of an ordered
-        factor, wrapped around for a cyclic one. Categorical factors and those in ``fixed`` keep their value.
+        factor, wrapped around for a cyclic one. Categorical factors keep their value.
+
+        Args:
+            center: The centres (…, K).
+            rho: The radius, as a fraction of the number of values of each factor.
+            n: The number of points of each neighbourhood.
+            generator: The source of randomness.
+            fixed: Further factors that keep their value.
+
+        Returns:
+            The points (…, n, K).
         """
         n, generator = whole("the number of points", n), check_generator(generator)
         if not isinstance(rho, Real) or not 0 <= rho <= 1:
@@ -269,7 +285,14 @@ class FactorSpace:
     def held(self, batches: int, n: int, generator: torch.Generator, *, axis: str | int | Tensor | None = None) -> Held:
         """Draw batches of n points that have the same value of one factor.
 
-        ``axis`` is that factor, or one factor per batch (M,); by default it is drawn uniformly for each batch.
+        Args:
+            batches: The number of batches, M.
+            n: The number of points of a batch.
+            generator: The source of randomness.
+            axis: That factor, or one factor per batch (M,); by default it is drawn uniformly for each batch.
+
+        Returns:
+            The points (M, n, K) and the factor of each batch (M,).
         """
         batches, n = whole("the number of batches", batches), whole("the number of points", n)
         generator = check_generator(generator)

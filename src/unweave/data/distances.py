@@ -39,7 +39,14 @@ def bce(a: Tensor, b: Tensor) -> Tensor:
 def blurred_mse(a: Tensor, b: Tensor, *, radius: int = 31, weight: float | None = None) -> Tensor:
     """Return the MSE plus ``weight`` times the MSE after a box blur, (B,): eq. 11.
 
-    The default weight is α = (2·radius + 1)² (sec. 6.1).
+    Args:
+        a: Images (B, C, H, W).
+        b: Images of the same shape.
+        radius: The radius of the blur in pixels.
+        weight: The weight of the second part; by default α = (2·radius + 1)² (sec. 6.1).
+
+    Returns:
+        The distances (B,).
     """
     alpha = float((2 * radius + 1) ** 2) if weight is None else weight
     return mse(a, b) + alpha * mse(box_blur(a, radius), box_blur(b, radius))
@@ -85,7 +92,18 @@ def ground_truth_distance(a: Tensor, b: Tensor) -> Tensor:
 def perceived_distance(
     data: FactorData, a: Tensor, b: Tensor, *, distance: Distance = mse, generator: torch.Generator | None = None
 ) -> Tensor:
-    """Return the distance (n,) between the images of points ``a`` and ``b`` (n, K): eq. 7."""
+    """Return the distance (n,) between the images of points ``a`` and ``b`` (n, K): eq. 7.
+
+    Args:
+        data: The data set that has the images.
+        a: Points (n, K).
+        b: Points (n, K).
+        distance: The distance between images.
+        generator: The source of randomness, for data that is not a function of its factors alone.
+
+    Returns:
+        The distances (n,).
+    """
     if len(a) != len(b):
         raise InputError(f"a and b must have the same number of points, got {len(a)} and {len(b)}.")
     step = _pairs_at_once(data)
@@ -118,8 +136,15 @@ def factor_importance(
 ) -> list[Importance]:
     """Measure the perceived distance of a change in each factor, largest first: the order in which VAEs learn (app. A).
 
-    For each factor, ``pairs`` random points are compared with points that differ in that factor only (eq. 12); the row
-    "random" compares pairs of different random points (eq. 13).
+    Args:
+        data: The data set.
+        generator: The source of randomness.
+        pairs: The number of random points that are compared, for each factor, with points that differ in that factor
+            only (eq. 12).
+        distance: The distance between images.
+
+    Returns:
+        One row per factor, and the row "random" for pairs of different random points (eq. 13).
     """
     rows = []
     for name, values in sampled_distances(data, generator, pairs=pairs, distance=distance):
@@ -131,7 +156,17 @@ def factor_importance(
 def sampled_distances(
     data: FactorData, generator: torch.Generator, *, pairs: int = 50_000, distance: Distance = mse
 ) -> Iterator[tuple[str, Tensor]]:
-    """Yield each factor with the distances (pairs,) of random pairs that differ in it only, and finally "random"."""
+    """Yield each factor with the distances (pairs,) of random pairs that differ in it only, and finally "random".
+
+    Args:
+        data: The data set.
+        generator: The source of randomness.
+        pairs: The number of pairs.
+        distance: The distance between images.
+
+    Yields:
+        The name of a factor and the distances (pairs,).
+    """
     space = data.space
     pairs = whole("pairs", pairs, at_least=2)
     changeable = [name for name, size in zip(space.names, space.sizes, strict=True) if size > 1]
@@ -187,7 +222,17 @@ def matrix_correlation(one: Tensor, other: Tensor) -> float:
 def distance_matrices(
     data: FactorData, generator: torch.Generator, *, traversals: int = 50, distance: Distance = mse
 ) -> list[Matrices]:
-    """Return the distances along each factor, averaged over traversals through random points: eq. 10."""
+    """Return the distances along each factor, averaged over traversals through random points: eq. 10.
+
+    Args:
+        data: The data set.
+        generator: The source of randomness.
+        traversals: The number of random points.
+        distance: The distance between images.
+
+    Returns:
+        The matrices of each factor.
+    """
     space = data.space
     traversals = whole("traversals", traversals, at_least=1)
     matrices = []

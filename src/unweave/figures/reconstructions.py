@@ -33,7 +33,17 @@ class Reconstructions:
 def make_reconstructions(
     run: Run, data: FactorData, generator: torch.Generator, *, columns: int = 16
 ) -> Reconstructions:
-    """Encode and decode random images of the data."""
+    """Encode and decode random images of the data.
+
+    Args:
+        run: The run that reconstructs.
+        data: The data set to draw images from.
+        generator: The source of randomness.
+        columns: The number of images.
+
+    Returns:
+        The images and their reconstructions, ready to draw.
+    """
     images = data.sample(whole("columns", columns, at_least=1), generator).images
     title = title_of(run, data=data)
     return Reconstructions(title, images, to_bytes(run.reconstruct(images)), run.hint)
@@ -60,6 +70,15 @@ def compare_reconstructions(
     """Reconstruct random images with each run (Locatello et al. 2019, figure 1); ``data`` has one set per run.
 
     Runs on the same data reconstruct the same images. A single run also shows the difference.
+
+    Args:
+        runs: The runs that reconstruct.
+        data: The data set of each run.
+        generator: The source of randomness.
+        columns: The number of images.
+
+    Returns:
+        The images and their reconstructions, ready to draw.
     """
     if len(runs) == 1:
         return make_reconstructions(runs[0], data[0], generator, columns=columns)

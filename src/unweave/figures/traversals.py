@@ -54,9 +54,20 @@ def make_traversals(
 ) -> Traversals:
     """Move each latent over its range, starting from the codes of ``starts`` random images.
 
-    ``order`` is that of :func:`~unweave.figures.drawing.latent_order.ordered_latents`; ``steps``, ``over`` and ``span``
-    are those of :meth:`Run.traversal_values`. Inactive latents are marked, dropped, or shown like the others. ``most``
-    limits the number of latents.
+    Args:
+        run: The run whose latents are moved.
+        data: The data set to draw images from.
+        generator: The source of randomness.
+        steps: The number of values, as in :meth:`Run.traversal_values`; by default 11, or up to 24 levels.
+        starts: The number of random images to start from.
+        order: The order of the latents, as in :func:`~unweave.figures.drawing.latent_order.ordered_latents`.
+        over: The range, as in :meth:`Run.traversal_values`.
+        span: The number of standard deviations for ``over="prior"``.
+        inactive: Whether inactive latents are marked, dropped, or shown like the others.
+        most: The largest number of latents; by default all are shown.
+
+    Returns:
+        The images of all rows, for :func:`draw_traversals`.
     """
     codes = run.encode(data.sample(whole("starts", starts, at_least=1), generator).images)  # (starts, D)
     values, ranging = latent_values(run, steps=steps, over=over, span=span)

@@ -32,28 +32,30 @@ def beating_random(
 ) -> pandas.DataFrame:
     """Probability that a selected setting performs at least as well as a randomly selected model (Table 1).
 
-    Needs ``data``, ``recipe``, ``strength``, ``seed`` (at least two) and at least one metric. A seed, a metric and a
-    data set are drawn, and the setting (recipe and strength) with the best score among the models of that seed is
-    selected. It is then compared with a random model on the same or a different metric and data set. Every draw is
-    uniform. The paper averages 10,000 draws; here the expectation over all draws is computed exactly.
+    A seed, a metric and a data set are drawn, and the setting (recipe and strength) with the best score among the
+    models of that seed is selected. It is then compared with a random model on the same or a different metric and data
+    set. Every draw is uniform. The paper averages 10,000 draws; here the expectation over all draws is computed
+    exactly. If several settings share the best score, one of them is drawn. Where the paper leaves room, its caption
+    and its text are choices of the arguments.
 
-    Where the paper leaves room, the defaults are:
+    Settings without a score on every data set are left out; so are draws that meet a failed run. A metric that is
+    better when lower is reversed.
 
-    - ``seeds="different"``: the comparison uses another seed than the selection (caption); ``"any"`` draws it
-      independently (text).
-    - ``opponent="same seed"``: the random model has the seed of the model that it is compared with;
-      ``"any seed"`` draws its seed independently.
-    - ``ties="win"``: equal performance counts as a success (text); ``"lose"`` demands more (caption), and ``"half"``
-      counts one half.
-    - ``against_itself=True``: the random model may be the selected one, which then is a tie.
-    - If several settings share the best score, one of them is drawn.
+    Args:
+        table: Runs with ``data``, ``recipe``, ``strength``, ``seed`` (at least two) and at least one metric.
+        metrics: The columns of metrics; by default all disentanglement metrics of the table.
+        seeds: ``"different"``: the comparison uses another seed than the selection (caption); ``"any"`` draws it
+            independently (text).
+        opponent: ``"same seed"``: the random model has the seed of the model that it is compared with; ``"any seed"``
+            draws its seed independently.
+        ties: ``"win"``: equal performance counts as a success (text); ``"lose"`` demands more (caption), and ``"half"``
+            counts one half.
+        against_itself: Whether the random model may be the selected one, which then is a tie.
 
-    Settings without a score on every data set are left out; so are draws that meet a failed run. A metric that
-    is better when lower is reversed.
-
-    Returns four rows: ``metric`` and ``data`` ("same" or "different"), ``probability``, and ``chance``, the value under
-    the same rules if the setting is selected at random. With the defaults and 36 settings without ties, chance is
-    51.4 %, not 50 %. The cells that need a second metric or data set are NaN if there is none.
+    Returns:
+        Four rows: ``metric`` and ``data`` ("same" or "different"), ``probability``, and ``chance``, the value under the
+        same rules if the setting is selected at random. With the defaults and 36 settings without ties, chance is 51.4
+        %, not 50 %. The cells that need a second metric or data set are NaN if there is none.
     """
     if seeds not in ("different", "any"):
         raise InputError(f"beating_random: seeds must be 'different' or 'any', got {seeds!r}.")

@@ -25,14 +25,21 @@ def downstream_agreement(
 ) -> pandas.DataFrame:
     """Spearman's rank correlation of disentanglement metrics with downstream accuracy, for each data set (figure 12).
 
-    Needs ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and one column of downstream accuracy:
-    ``downstream.score`` or ``downstream``, or the columns named by ``tasks`` (for example one per classifier and number
-    of labels, as in the paper). The paper does not say whether the correlations are over models or over medians of
-    seeds; the default is one value per model. Ties have average ranks. The test sample of the accuracies has 10,000
-    points in section 5.6 of the paper and 5,000 in its appendix B; here, accuracies are used as they are.
+    Ties have average ranks. The test sample of the accuracies has 10,000 points in section 5.6 of the paper and 5,000
+    in its appendix B; here, accuracies are used as they are.
 
-    Returns one row per data set, metric and task: ``data``, ``metric``, ``task``, ``correlation``, ``count``. The
-    correlation is NaN for fewer than three models or if one of the two is constant.
+    Args:
+        table: Runs with ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and one column of downstream
+            accuracy.
+        metrics: The columns of metrics; by default all disentanglement metrics of the table.
+        tasks: The columns of accuracy, for example one per classifier and number of labels, as in the paper; by default
+            ``downstream.score`` or ``downstream``.
+        over: ``"models"`` correlates one value per model, ``"medians"`` the medians over seeds; the paper does not say
+            which it does.
+
+    Returns:
+        One row per data set, metric and task: ``data``, ``metric``, ``task``, ``correlation``, ``count``. The
+        correlation is NaN for fewer than three models or if one of the two is constant.
     """
     metrics = choose_metrics("downstream_agreement", table, metrics)
     tasks = choose_scores("downstream_agreement", table, tasks, TASKS, option="tasks")

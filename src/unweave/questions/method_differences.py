@@ -37,20 +37,26 @@ def method_differences(
 ) -> pandas.DataFrame:
     """Difference of the mean scores of every two methods on each data set, with an interval and a t-test.
 
-    Needs ``data``, ``recipe``, ``strength``, ``seed`` and at least one score, with at least two methods that have two
-    runs each on the same data set. A method is a value of the columns in ``by``: with ``("recipe",)`` all strengths of
-    a recipe are pooled, with ``("recipe", "strength")`` each strength is a method of its own. With ``reference``, only
-    the differences to that method are tested (``method`` minus ``reference``).
+    At least two methods must have two runs each on the same data set. Paper 001 (Rhodes & Lee 2021) reports "T-test"
+    without saying which, on which side, or corrected how.
 
-    Paper 001 (Rhodes & Lee 2021) reports "T-test" without saying which, on which side, or corrected how. ``test`` is
-    Welch's t-test by default, or Student's with pooled variance; for groups of equal size the two have the same t and
-    differ in the degrees of freedom only. ``side="greater"`` tests whether ``method`` scores above ``other``.
-    ``p_holm`` is corrected by Holm's method over all pairs of one data set and metric, or over the whole result
-    (``family="all"``). The interval is two-sided at ``confidence``, for a single comparison.
+    Args:
+        table: Runs with ``data``, ``recipe``, ``strength``, ``seed`` and at least one score.
+        metrics: The columns of scores; by default all disentanglement metrics of the table.
+        by: The columns whose values are a method: with ``("recipe",)`` all strengths of a recipe are pooled, with
+            ``("recipe", "strength")`` each strength is a method of its own.
+        reference: If given, only the differences to that method are tested (``method`` minus ``reference``).
+        test: Welch's t-test, or Student's with pooled variance; for groups of equal size the two have the same t and
+            differ in the degrees of freedom only.
+        side: ``"greater"`` tests whether ``method`` scores above ``other``, ``"less"`` whether it scores below.
+        family: What ``p_holm`` is corrected over by Holm's method: all pairs of one data set and metric, or the whole
+            result (``"all"``).
+        confidence: The level of the interval, which is two-sided and for a single comparison.
 
-    Returns one row per score, data set and pair: ``metric``, ``data``, ``method``, ``other``, ``runs``, ``other_runs``,
-    ``difference``, ``low``, ``high``, ``t``, ``degrees``, ``p``, ``p_holm``. If neither method varies, the test is
-    undefined: ``t``, ``degrees`` and both p-values are NaN.
+    Returns:
+        One row per score, data set and pair: ``metric``, ``data``, ``method``, ``other``, ``runs``, ``other_runs``,
+        ``difference``, ``low``, ``high``, ``t``, ``degrees``, ``p``, ``p_holm``. If neither method varies, the test is
+        undefined: ``t``, ``degrees`` and both p-values are NaN.
     """
     for name, value, allowed in (("test", test, TESTS), ("side", side, SIDES), ("family", family, FAMILIES)):
         if value not in allowed:

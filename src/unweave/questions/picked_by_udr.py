@@ -36,16 +36,23 @@ def picked_by_udr(
 ) -> pandas.DataFrame:
     """Score of the run that UDR picks, beside the mean, the best and a random run.
 
-    Needs ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and the column ``udr`` (or another ``rule``
-    without labels: see :func:`best_without_labels`), with at least two runs in some group. Duan et al. 2020 rank the
-    models of one method on one data set, the default of ``per``; ``per=("data",)`` chooses between methods too. The
-    score of the pick is the mean over the ``top`` runs; runs that tie at the threshold are all taken in equal parts.
+    Runs that tie at the threshold are all taken in equal parts. For metrics that are better when lower, ``best`` is the
+    lowest. Groups of one run are left out.
 
-    Returns one row per group and metric: the columns of ``per``, ``metric``, ``runs``, ``picked``, ``mean`` (the
-    expectation of a random pick), ``best``, ``regained``, which is (picked − mean) / (best − mean), and ``beats``, the
-    probability that a picked run scores higher than a random other run, where a tie counts one half. A random pick has
-    an expected ``regained`` of 0 and ``beats`` of 0.5. For metrics that are better when lower, ``best`` is the lowest.
-    ``regained`` is NaN if all runs score the same. Groups of one run are left out.
+    Args:
+        table: Runs with ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and the column of the rule,
+            with at least two runs in some group.
+        rule: The column to pick by: UDR, or another score without labels (see :func:`best_without_labels`).
+        metrics: The columns of metrics; by default all disentanglement metrics of the table.
+        per: The columns of a group. By default the models of one method on one data set are ranked, as in Duan et al.
+            2020; ``("data",)`` chooses between methods too.
+        top: The number of runs that are picked; their scores are averaged.
+
+    Returns:
+        One row per group and metric: the columns of ``per``, ``metric``, ``runs``, ``picked``, ``mean`` (the
+        expectation of a random pick), ``best``, ``regained``, which is (picked − mean) / (best − mean), and ``beats``,
+        the probability that a picked run scores higher than a random other run, where a tie counts one half. A random
+        pick has an expected ``regained`` of 0 and ``beats`` of 0.5. ``regained`` is NaN if all runs score the same.
     """
     question = f"picked_by_{rule}"
     rule = choose_rule(question, table, rule)

@@ -26,14 +26,22 @@ def statistical_efficiency(
 ) -> pandas.DataFrame:
     """Spearman's rank correlation of statistical efficiency with disentanglement metrics, for each data set.
 
-    Needs ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and one statistical efficiency: the mean
-    accuracy with 100 labels divided by that with 10,000. ``efficiencies`` are columns with this ratio, by default those
-    of Unweave's ``downstream``, or a dictionary from a name to the two columns of accuracies that are divided, such as
-    ``{"logistic": ("accuracy_100", "accuracy_10000")}``. A ratio with a divisor of 0 is NaN. A model can be efficient
-    because it learns nothing from more labels: see :func:`downstream_agreement` beside it.
+    Statistical efficiency is the mean accuracy with 100 labels divided by that with 10,000. A ratio with a divisor of 0
+    is NaN. A model can be efficient because it learns nothing from more labels: see :func:`downstream_agreement` beside
+    it.
 
-    Returns one row per data set, metric and efficiency: ``data``, ``metric``, ``efficiency``, ``correlation``,
-    ``count``. The correlation is NaN for fewer than three models or if one of the two is constant.
+    Args:
+        table: Runs with ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and one statistical
+            efficiency.
+        metrics: The columns of metrics; by default all disentanglement metrics of the table.
+        efficiencies: Columns with this ratio, by default those of Unweave's ``downstream``, or a dictionary from a name
+            to the two columns of accuracies that are divided, such as
+            ``{"logistic": ("accuracy_100", "accuracy_10000")}``.
+        over: ``"models"`` correlates one value per model, ``"medians"`` the medians over seeds.
+
+    Returns:
+        One row per data set, metric and efficiency: ``data``, ``metric``, ``efficiency``, ``correlation``, ``count``.
+        The correlation is NaN for fewer than three models or if one of the two is constant.
     """
     runs, metrics, names = read_efficiencies("statistical_efficiency", table, metrics, efficiencies)
     return correlate(runs, metrics, names, over, ("metric", "efficiency"))

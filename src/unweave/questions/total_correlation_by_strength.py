@@ -25,12 +25,18 @@ def total_correlation_by_strength(
 ) -> pandas.DataFrame:
     """Median and quartiles of the Gaussian total correlation of mean and of sampled codes, against the strength.
 
-    Needs ``data``, ``recipe``, ``strength``, ``seed`` and the columns named by ``mean`` and ``sampled``. The paper
-    reports the median over seeds (figures 2, 3, 15 and 16); the quartiles are added.
+    The paper reports the median over seeds (figures 2, 3, 15 and 16); the quartiles are added.
 
-    Returns the columns of :func:`~unweave.questions.scores_by_strength`, with ``codes`` (``"mean"`` or
-    ``"sampled"``) in place of ``metric``. ``order`` counts from the weakest to the strongest regularisation and runs
-    backwards for the recipes in ``backwards`` (AnnealedVAE, whose strength is a capacity).
+    Args:
+        table: Runs with ``data``, ``recipe``, ``strength``, ``seed`` and the two columns of total correlation.
+        mean: The column for mean codes.
+        sampled: The column for sampled codes.
+        backwards: The recipes whose largest strength regularises least (AnnealedVAE, whose strength is a capacity).
+
+    Returns:
+        The columns of :func:`~unweave.questions.scores_by_strength`, with ``codes`` (``"mean"`` or ``"sampled"``) in
+        place of ``metric``. ``order`` counts from the weakest to the strongest regularisation and runs backwards for
+        the recipes in ``backwards``.
     """
     result = by_strength("total_correlation_by_strength", table, [mean, sampled], backwards)
     result["metric"] = result["metric"].map({mean: "mean", sampled: "sampled"})

@@ -23,16 +23,20 @@ def unsupervised_agreement(
 ) -> pandas.DataFrame:
     """Spearman's rank correlation of scores that need no labels with disentanglement metrics, for each data set.
 
-    Needs ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and one unsupervised score: reconstruction
-    error, PSNR, ELBO, KL divergence, total correlation, mutual information of the latents, or UDR. The paper does not
-    say whether figure 9 is over models or over medians of seeds; the default is one value per model. Ties have average
-    ranks.
+    Ties have average ranks. Scores keep their own sign: a useful reconstruction error correlates negatively, a useful
+    ELBO positively. Runs without a score are left out; disentanglement_lib, for example, has no ELBO for FactorVAE.
 
-    Scores keep their own sign: a useful reconstruction error correlates negatively, a useful ELBO positively. Runs
-    without a score are left out; disentanglement_lib, for example, has no ELBO for FactorVAE.
+    Args:
+        table: Runs with ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and one unsupervised score.
+        metrics: The columns of metrics; by default all disentanglement metrics of the table.
+        scores: The columns of unsupervised scores; by default all of reconstruction error, PSNR, ELBO, KL divergence,
+            total correlation, mutual information of the latents, and UDR that the table has.
+        over: ``"models"`` correlates one value per model, ``"medians"`` the medians over seeds; the paper does not say
+            which figure 9 does.
 
-    Returns one row per data set, score and metric: ``data``, ``score``, ``metric``, ``correlation``, ``count``. The
-    correlation is NaN for fewer than three models or if one of the two is constant.
+    Returns:
+        One row per data set, score and metric: ``data``, ``score``, ``metric``, ``correlation``, ``count``. The
+        correlation is NaN for fewer than three models or if one of the two is constant.
     """
     metrics = choose_metrics("unsupervised_agreement", table, metrics)
     scores = choose_scores("unsupervised_agreement", table, scores, UNSUPERVISED, option="scores")

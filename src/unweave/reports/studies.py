@@ -39,9 +39,16 @@ def write_study_report(
 ) -> Path:
     """Write the report of a study as one HTML file and return its path.
 
-    ``command`` is the command that repeats the study, ``metrics`` are the scores to compare methods by, by default the
-    disentanglement metrics of the study, and ``watch`` is called with the name of each part before it is computed.
-    With ``udr``, finished runs are opened to compute how closely each agrees with its other seeds.
+    Args:
+        study: The study, which need not be complete.
+        out: The path of the file.
+        command: The command that repeats the study.
+        metrics: The scores to compare methods by; by default the disentanglement metrics of the study.
+        watch: A function that is called with the name of each part before it is computed.
+        udr: Whether finished runs are opened to compute how closely each agrees with its other seeds.
+
+    Returns:
+        The path of the file.
     """
     from unweave.study.grid import varying
 
@@ -73,9 +80,18 @@ def write_table_report(
 ) -> Path:
     """Write the report of a table with one row per run, such as the results of another project, as one HTML file.
 
-    The columns ``data``, ``recipe``, ``strength`` and ``seed`` identify a run. ``metrics`` are the columns of scores to
-    compare methods by; by default, those that have the name of a disentanglement metric of the catalogue, such as mig
-    or dci.disentanglement. See :mod:`unweave.questions`.
+    See :mod:`unweave.questions` for what is asked of the table.
+
+    Args:
+        table: The runs; the columns ``data``, ``recipe``, ``strength`` and ``seed`` identify a run.
+        out: The path of the file.
+        title: The title of the report.
+        metrics: The columns of scores to compare methods by; by default, those that have the name of a disentanglement
+            metric of the catalogue, such as mig or dci.disentanglement.
+        watch: A function that is called with the name of each part before it is computed.
+
+    Returns:
+        The path of the file.
     """
     if not isinstance(table, extra("pandas", "study").DataFrame):
         raise InputError(f"the report needs a pandas data frame with one row per run, got {type(table).__name__}.")

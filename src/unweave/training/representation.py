@@ -141,7 +141,14 @@ class Representation:
     def traverse(self, code: Tensor, *, steps: int = 7, over: Over = "auto", span: float = 2.0) -> Tensor:
         """Move each latent of a code (D,) over its range, and return the images (D, steps, C, H, W).
 
-        The range is that of :meth:`traversal_values`.
+        Args:
+            code: The code to start from (D,).
+            steps: The number of values, as in :meth:`traversal_values`.
+            over: The range, as in :meth:`traversal_values`.
+            span: The number of standard deviations for ``"prior"``.
+
+        Returns:
+            The images (D, steps, C, H, W).
         """
         (code,) = self._codes(_tensor("a code", code)[None])
         values = self.traversal_values(steps=steps, over=over, span=span).to(code)  # (D, steps)

@@ -35,10 +35,17 @@ def load_own(
 ) -> OwnImages:
     """Load your own images: a folder of pictures, an .npy, .npz or .h5 file, an array, a tensor or a torch Dataset.
 
-    ``factors`` is an (N, K) array, a pandas DataFrame or the path of a CSV or .npy file. The file ``factors.csv`` of a
-    folder, an array called factors or labels of an .npz or .h5 file, and the labels of a Dataset are found without it.
-    ``names`` and ``kinds`` describe the columns (a kind is "ordered", "cyclic" or "categorical"). ``size`` resizes the
-    images to squares; without it they keep their height and width.
+    Args:
+        source: The images, or the path of their folder or file.
+        factors: An (N, K) array, a pandas DataFrame or the path of a CSV or .npy file. The file ``factors.csv`` of a
+            folder, an array called factors or labels of an .npz or .h5 file, and the labels of a Dataset are found
+            without it.
+        names: The names of the columns of factors.
+        kinds: The kind of factors by their name: "ordered", "cyclic" or "categorical".
+        size: The height and width that images are resized to; without it they keep their own.
+
+    Returns:
+        The images as a data set.
     """
     if size is not None:
         check_image_size("your own images", size)
