@@ -1,12 +1,13 @@
 """3D Shapes, drawn: a reconstruction of the scene of Burgess & Kim 2018, for use without the official file.
 
-The images are not the official ones, but close to them: see docs/data.md for how close. The scene was recovered from
-twelve official images by least squares, and sixteen others, kept back, are met as well. First the geometry: the camera,
-the room, the solids and the shadow were moved until regions of smooth colour, cast by the same rays, explained every
-image. Then the light: in the pixels inside each region, brightness as a function of place and normal gave an ambient
-light, a light that shines along the view of the camera, and a spot light above. Then the texture: what was left repeats
-every eight units. Last, all of these were fitted together, except the texture. Lengths are in units of a tenth of the
-distance from the camera to the object.
+The images are not the official ones, but close to them: see docs/data.md for how close. The scene was recovered by
+least squares from 3 lossless official images and the 25 pictures of the official loading example. First the geometry:
+the camera, the room, the solids and the shadow were moved until regions of smooth colour, cast by the same rays,
+explained the images. Then the light: in the pixels inside each region, brightness as a function of place and normal
+gave an ambient light, a light that shines along the view of the camera, and a spot light above. Then the texture: what
+was left repeats every eight units. Last, all of these were fitted together, except the texture. The last fit left out
+16 of the 25 pictures, but earlier steps had used most of these, so no image is a clean hold-out. Lengths are in units
+of a tenth of the distance from the camera to the object.
 
 The geometry of an image depends on scale, shape and orientation only. Colours are cut at full brightness before the
 picture is reduced to its size, so that a view is kept as layers: the share of sky, and for each material its brightness
