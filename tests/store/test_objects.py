@@ -79,6 +79,15 @@ def test_errors_are_sentences(bucket: str, monkeypatch: pytest.MonkeyPatch) -> N
         objects.read("a")
 
 
+def test_an_object_is_only_missing_where_the_address_has_the_word_bucket(bucket: str, tmp_path: Path) -> None:
+    objects = Objects(f"{bucket}/bucket-of-runs")
+    assert objects.list() == {}
+    assert objects.read("none") is None
+    assert objects.read_all(["none"]) == {}
+    assert not objects.download("none", tmp_path / "none")
+    objects.remove(["none"])
+
+
 def test_an_unreachable_server_is_a_sentence(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PAUSE", 0.0)
     monkeypatch.setattr(module, "ATTEMPTS", 1)

@@ -16,6 +16,7 @@ TOGETHER = 256  # objects that are read at once
 EXTRAS = {"s3": "s3", "s3a": "s3"}  # of Unweave, by protocol
 FINAL = (FileNotFoundError, FileExistsError, PermissionError, NotImplementedError, InputError)
 CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "ProfileNotFound")
+NO_BUCKET = "NoSuchBucket"  # S3's code of the error
 
 
 class Objects:
@@ -136,9 +137,7 @@ class Objects:
             try:
                 return operation()
             except FINAL as error:
-                if isinstance(error, FileNotFoundError) and "bucket" in str(error).lower():
-                    raise self._error(error) from error
-                if isinstance(error, PermissionError | NotImplementedError):
+                if _code(error) == NO_BUCKET or isinstance(error, PermissionError | NotImplementedError):
                     raise self._error(error) from error
                 raise
             except Exception as error:
@@ -150,7 +149,7 @@ class Objects:
 
     def _error(self, error: Exception) -> Unavailable:
         said = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-        if "bucket" in said.lower() and isinstance(error, FileNotFoundError):
+        if _code(error) == NO_BUCKET:
             return Unavailable(f"the store {self.address}: its bucket does not exist; create it first.")
         if isinstance(error, PermissionError):
             return Unavailable(f"the store {self.address} does not permit this ({said}): check your credentials.")
@@ -181,6 +180,12 @@ def _file_system(address: str) -> Any:
         raise MissingExtra(f"stores at {protocol}:// need another package: {error}") from error
     except ValueError as error:
         raise InputError(f"stores at {protocol}:// are not supported ({error}): use s3://bucket/path.") from error
+
+
+def _code(error: BaseException) -> str:
+    """Return the code that a server of S3 gave an error, which s3fs keeps in its cause; "" if there is none."""
+    answer = getattr(error.__cause__, "response", None) or {}
+    return str(answer.get("Error", {}).get("Code", ""))
 
 
 def _mark(info: dict[str, Any]) -> str:
