@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.running import run
 from tests.study.counting import ended
 from tests.study.tiny import SPEC
 from unweave.store.folder import runs_in
@@ -49,5 +50,20 @@ def test_a_full_disk_is_a_failure_with_a_reason_and_can_be_retried(small_disk: P
     filler.unlink()
     assert study.run(workers=1, retry=True) == {"finished": 6}
     assert all(count == 1 for count in ended(store).values())
-    for run in runs_in(store):
-        assert [line["step"] for line in open_run(run).log] == [3]
+    for folder in runs_in(store):
+        assert [line["step"] for line in open_run(folder).log] == [3]
+
+
+def test_failures_that_cannot_be_recorded_are_in_the_exit_code_and_the_last_line(
+    small_disk: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec, store = small_disk / "study.toml", small_disk / "store"
+    spec.write_text(SPEC)
+    store.mkdir()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    words = ["study", "run", str(spec), "--store", str(store), "--workers", "1"]
+    assert run(monkeypatch, *words) == 1
+    last = capsys.readouterr().out.strip().splitlines()[-1]
+    assert last.startswith("6 runs are not finished: ")
+    assert "Read-only file system" in last
+    assert "reason" not in last  # all six have the same

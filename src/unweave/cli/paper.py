@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from unweave.cli.options import Commands, Json, Quiet, Store, Verbose, console, parse, print_json
-from unweave.cli.study import Address, Cpus, Device, Engine, Gpus, Retry, Workers, carry_out, place
+from unweave.cli.study import Address, Cpus, Device, Engine, Gpus, Retry, Workers, carry_out, place, unfinished
 
 paper_app = Commands("Papers: test the findings of the papers, each with one command.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A finding; unweave paper list shows them.")]
@@ -70,9 +70,8 @@ def run_paper(
 
     finding = find(name)
     study = study_of(name, scale, store, parse(settings))
-    states: dict[str, int] = {}
     if study is not None:
-        states = carry_out(study, None, retry=retry, where=place(engine, workers, address, cpus, gpus, device))
+        carry_out(study, None, retry=retry, where=place(engine, workers, address, cpus, gpus, device))
     table = finding.table(study)
     folder = out or Path(f"paper-{finding.name}") / (scale if finding.scales else "")
     command = ["unweave", "paper", "run", finding.name, *(["--scale", scale] if finding.scales else [])]
@@ -87,8 +86,9 @@ def run_paper(
     for claim in document.answer.claims:
         console.print(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}", soft_wrap=True, highlight=False)
     console.print(f"wrote {path} and {folder / f'{finding.name}.csv'}", soft_wrap=True, highlight=False)
-    if states.get("failed"):
-        console.print("The report leaves out the runs that failed; --retry tries them again.")
+    if study is not None and study.unfinished:
+        console.print("The report leaves out runs that are not finished; --retry tries those that failed again.")
+        console.print(unfinished(study.unfinished), soft_wrap=True, highlight=False, markup=False)
         raise typer.Exit(1)
 
 

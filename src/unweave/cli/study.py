@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -128,9 +130,13 @@ def run_study(
     verbose: Verbose = False,
 ) -> None:
     """Train and score all runs of a study that are not done yet. Running it again continues it."""
-    _end(
-        carry_out(open_study(spec, store), part, retry=retry, where=place(engine, workers, address, cpus, gpus, device))
-    )
+    study = open_study(spec, store)
+    states = carry_out(study, part, retry=retry, where=place(engine, workers, address, cpus, gpus, device))
+    if states.get("failed"):
+        console.print("unweave study status SPEC shows the errors; unweave study run SPEC --retry tries them again.")
+    if study.unfinished:
+        console.print(unfinished(study.unfinished), soft_wrap=True, highlight=False, markup=False)
+        raise typer.Exit(1)
 
 
 @study_app.command("status")
@@ -258,11 +264,13 @@ def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, A
     return states
 
 
-def _end(states: dict[str, int]) -> None:
-    """Exit with status 1 if runs failed."""
-    if states.get("failed"):
-        console.print("unweave study status SPEC shows the errors; unweave study run SPEC --retry tries them again.")
-        raise typer.Exit(1)
+def unfinished(reasons: Mapping[str, str]) -> str:
+    """Return how many runs a study could not finish, and why, in one line; ``reasons`` are by run."""
+    different = Counter(reason.replace(run, "RUN").partition("\n")[0].rstrip(".") for run, reason in reasons.items())
+    (most, _), others = different.most_common(1)[0], len(different) - 1
+    runs = "1 run is" if len(reasons) == 1 else f"{len(reasons):,} runs are"
+    more = f" (and {others:,} other {'reason' if others == 1 else 'reasons'})" if others else ""
+    return f"{runs} not finished: {most}{more}."
 
 
 def _absent(study: Study) -> list[str]:

@@ -44,6 +44,7 @@ class Study:
             self.spec = read_spec(path)
             self._text, self._file = path.read_text(encoding="utf-8"), f"{spec}: "
         self.set_aside: dict[str, str] = {}  # damaged runs that the last call of run has set aside, with reasons
+        self.unfinished: dict[str, str] = {}  # runs that the last call of run did not finish, with reasons
         self.stored = Store(store)
         self.store = self.stored.folder  # of this machine, where the files of runs are read
 
@@ -111,6 +112,7 @@ class Study:
         """Train and score what is not done yet, and return the number of runs in each state.
 
         Damaged run folders are set aside and their runs are trained again; ``set_aside`` has the reasons by run.
+        ``unfinished`` has the runs, of the part, that are not finished and scored now, with the reason of each.
 
         Args:
             engine: ``"local"`` uses processes on this machine, of one thread each; ``"ray"`` uses a Ray cluster.
@@ -137,12 +139,14 @@ class Study:
             self._forget_failures(part)
         self.set_aside = set_aside_damaged(self.stored, self.all_planned())
         tried: set[str] = set()  # a failure that could not be recorded must not be tried again and again
+        seen: dict[str, str] = {}  # errors by run, also those that could not be recorded
         while tasks := self._tasks(part, execution, tried):
             left = set(tasks)
             tried |= left
 
             def ended(said: Report, left: set[str] = left) -> None:
                 left.discard(said.run)
+                seen[said.run] = said.error
                 if report is not None:
                     report(said)
 
@@ -153,6 +157,11 @@ class Study:
             chosen.run_tasks(tasks, ended, under_way)
             if self.spec.select is None:
                 break
+        planned = self._in_part(part)
+        states = {row.run: (self._state(row), row.error) for row in self.rows(planned)}
+        self.unfinished = {
+            run: seen.get(run) or error or state for run, (state, error) in states.items() if state != "finished"
+        }
         return self.status()
 
     def table(self) -> pandas.DataFrame:
