@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import unweave
 
 ROOT = Path(__file__).parents[1]
-MODULES = ["unweave", *(m.name for m in pkgutil.walk_packages(unweave.__path__, "unweave."))]
+FOUND = list(pkgutil.walk_packages(unweave.__path__, "unweave."))
+MODULES = ["unweave", *(m.name for m in FOUND)]
+PACKAGES = ["unweave", *(m.name for m in FOUND if m.ispkg)]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -25,6 +30,27 @@ def test_every_module_and_public_name_is_documented(name: str) -> None:
     for public, thing in vars(module).items():
         if not public.startswith("_") and getattr(thing, "__module__", None) == name and callable(thing):
             assert thing.__doc__, f"{name}.{public} has no docstring"
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_the_arguments_of_long_signatures_are_listed(name: str) -> None:
+    module = importlib.import_module(name)
+    for function in _functions(getattr(module, public) for public in getattr(module, "__all__", ())):
+        names = [parameter for parameter in inspect.signature(function).parameters if parameter != "self"]
+        if len(names) > 3:
+            section = (inspect.getdoc(function) or "").partition("\nArgs:\n")[2].partition("\nReturns:")[0]
+            listed = re.findall(r"^    \**(\w+): ", section, re.MULTILINE)
+            assert listed == names, f"{function.__module__}.{function.__qualname__} needs one line per argument"
+
+
+def _functions(things: Iterator[Any]) -> Iterator[Callable[..., Any]]:
+    """Yield the functions of the package among these, and the public methods that no base of their class has."""
+    for thing in things:
+        if inspect.isclass(thing):
+            names = vars(thing).keys() - {name for base in thing.__mro__[1:] for name in vars(base)}
+            yield from _functions(getattr(thing, name) for name in sorted(names) if not name.startswith("_"))
+        elif inspect.isroutine(thing) and str(thing.__module__).startswith("unweave"):
+            yield thing
 
 
 def test_every_package_has_tests() -> None:

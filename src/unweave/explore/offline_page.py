@@ -35,8 +35,16 @@ class ExportedPage:
 def export_page(run: Run, path: str | Path, *, data: FactorData | None = None, no_data: str = "") -> ExportedPage:
     """Write the page of a run: with the decoder, images of ``data`` to start from, and the encoder unless it is large.
 
-    Both halves are checked against PyTorch first, see :func:`unweave.interop.onnx.export_onnx`. Without data, the page
-    starts at the mean code, and ``no_data`` says why there are no images.
+    Both halves are checked against PyTorch first, see :func:`unweave.interop.onnx.export_onnx`.
+
+    Args:
+        run: The run to show.
+        path: The path of the file.
+        data: The data set whose images the page starts from; without it, the page starts at the mean code.
+        no_data: Why there are no images, which the page then says.
+
+    Returns:
+        The path, the size and the parts of the page.
     """
     path = _checked(path)
     decoder, encoder = make_decoder_graph(run), make_encoder_graph(run)

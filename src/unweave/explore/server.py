@@ -24,8 +24,12 @@ def serve(
 ) -> None:
     """Serve the page of a selection until the process is interrupted.
 
-    Without a ``port``, the first free one from 8420 is taken; 0 takes any free one. ``announce`` is called with the
-    address of the page.
+    Args:
+        selection: The runs to show.
+        host: The address to listen on; by default, only this machine reaches the page.
+        port: The port; by default the first free one from 8420, and 0 takes any free one.
+        browser: Whether the page is opened in a browser.
+        announce: A function that is called with the address of the page.
     """
     extra("fastapi", "explore")
     uvicorn = extra("uvicorn", "explore")

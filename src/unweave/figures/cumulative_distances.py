@@ -33,7 +33,17 @@ class CumulativeDistances:
 def make_cumulative_distances(
     data: Sequence[FactorData], generator: torch.Generator, *, pairs: int = 2_000, loss: str = "mse"
 ) -> CumulativeDistances:
-    """Sample ``pairs`` pairs of images that differ in one factor, for each factor, and as many random pairs."""
+    """Sample ``pairs`` pairs of images that differ in one factor, for each factor, and as many random pairs.
+
+    Args:
+        data: The data sets to compare.
+        generator: The source of randomness.
+        pairs: The number of pairs for each factor.
+        loss: The name of the distance between images.
+
+    Returns:
+        The distances by data set and factor.
+    """
     distance = distance_named(loss)
     sets = []
     for own in data:

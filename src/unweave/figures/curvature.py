@@ -61,6 +61,16 @@ def make_curvature(
     With a step v of ``step`` standard deviations of the latent over the data, it is the norm of
     :math:`f(z + v) - 2 f(z) + f(z - v)` over that of :math:`(f(z + v) - f(z - v)) / 2`, divided by ``step``: the
     relative change of the slope over one standard deviation. It is 0 for a linear layer.
+
+    Args:
+        runs: The runs whose decoders are measured.
+        data: The data set of each run.
+        generator: The source of randomness.
+        points: The number of random images.
+        step: The length of a step, in standard deviations of the latent.
+
+    Returns:
+        The curvature by run, layer and latent.
     """
     points = whole("points", points, at_least=1)
     if not step > 0:

@@ -30,7 +30,17 @@ class DataDistances:
 def make_data_distances(
     data: Sequence[FactorData], generator: torch.Generator, *, traversals: int = 20, loss: str = "mse"
 ) -> DataDistances:
-    """Return the distances along each factor of each data set, averaged over traversals."""
+    """Return the distances along each factor of each data set, averaged over traversals.
+
+    Args:
+        data: The data sets to compare.
+        generator: The source of randomness.
+        traversals: The number of traversals of each factor, through random points.
+        loss: The name of the distance between images.
+
+    Returns:
+        The matrices of each data set.
+    """
     distance = distance_named(loss)
     found = [tuple(distance_matrices(own, generator, traversals=traversals, distance=distance)) for own in data]
     return DataDistances(loss, tuple(zip(names_of_data(data), found, strict=True)))

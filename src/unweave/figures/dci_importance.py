@@ -30,7 +30,17 @@ def make_dci_importance(
 ) -> InformationMaps:
     """Return the importance of each latent for each factor, for every run; the entries of a factor sum to 1.
 
-    If a run has a stored DCI score, it is that matrix; otherwise DCI is computed from ``samples`` random images.
+    If a run has a stored DCI score, it is that matrix; otherwise DCI is computed.
+
+    Args:
+        runs: The runs to show.
+        data: The data set of each run.
+        generator: The source of randomness.
+        samples: The number of random images that DCI is computed from.
+        importance: The predictor that the importance comes from, as in :func:`unweave.metrics.dci`.
+
+    Returns:
+        One matrix per run.
     """
     maps = []
     for run, own, name in zip(runs, data, names_of(runs), strict=True):

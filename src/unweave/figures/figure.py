@@ -65,7 +65,17 @@ class Figure:
     def of_runs(
         self, runs: Sequence[Run], data: Sequence[FactorData], generator: torch.Generator, **settings: Any
     ) -> Any:
-        """Make the table of the figure for runs; ``data`` has the data set of each run."""
+        """Make the table of the figure for runs; ``data`` has the data set of each run.
+
+        Args:
+            runs: The runs to show.
+            data: The data set of each run.
+            generator: The source of randomness.
+            **settings: Settings of the figure.
+
+        Returns:
+            What the figure draws.
+        """
         self.check_settings(settings)
         refused = [(run, why) for run, own in zip(runs, data, strict=True) if (why := self.refusal(run, own))]
         if refused and not (self.skips and len(refused) < len(runs)):

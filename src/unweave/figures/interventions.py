@@ -44,7 +44,18 @@ def make_interventions(
 ) -> Interventions:
     """Move each latent of ``starts`` random images, and compute the information from ``samples`` images.
 
-    Inactive latents are dropped as in the paper, or marked, or shown.
+    Args:
+        run: The run whose latents are moved.
+        data: The data set to draw images from.
+        generator: The source of randomness.
+        starts: The number of random images to start from.
+        steps: The number of values, as in :func:`make_traversals`.
+        inactive: Whether inactive latents are dropped as in the paper, or marked, or shown.
+        samples: The number of images that the information is computed from.
+        most: The largest number of latents; by default all are shown.
+
+    Returns:
+        The images, and the information of each latent about each factor.
     """
     moved = make_traversals(run, data, generator, starts=starts, steps=steps, inactive=inactive, most=most)
     information = information_map(run, data, generator, samples=samples)

@@ -72,15 +72,27 @@ def make_jacobians(
 ) -> Jacobians:
     """Compute the Jacobian of each run's decoder at the codes of ``points`` random images.
 
-    ``factors`` chooses the image by its factors instead, or several images by a list of factors for each. Rhodes & Lee
-    2021 show three-dots at [32, 16, 48, 32, 16, 48] (figures 2 and 6), and MPI3D-Multi with its arms at [13, 0, 22, 10,
-    16, 3, 6, 32] (figure 3).
+    Runs on the same data share the images. The columns of linear recipes are scaled to one standard deviation of their
+    latent, because their own length is arbitrary.
 
-    The ``most`` columns with the largest L2 norm are kept. Runs on the same data share the images. The columns of
-    linear recipes are scaled to one standard deviation of their latent, because their own length is arbitrary. With
-    ``bases``, principal and independent components of ``samples`` images are added for each data set (figure 10), with
-    as many latents as its first run. ``energy`` is the fraction of a column's squared values that its area holds.
-    Without ``images`` the figure shows the columns alone.
+    Args:
+        runs: The runs whose decoders are shown.
+        data: The data set of each run.
+        generator: The source of randomness.
+        points: The number of random images.
+        factors: Chooses the image by its factors instead, or several images by a list of factors for each. Rhodes & Lee
+            2021 show three-dots at [32, 16, 48, 32, 16, 48] (figures 2 and 6), and MPI3D-Multi with its arms at [13, 0,
+            22, 10, 16, 3, 6, 32] (figure 3).
+        most: The number of columns that are kept, those with the largest L2 norm.
+        channels: Whether the channels of a column are shown apart, or their mean.
+        bases: Whether principal and independent components are added for each data set (figure 10), with as many
+            latents as its first run.
+        energy: The fraction of a column's squared values that its area holds.
+        samples: The number of images that the components are fitted to.
+        images: Whether the images are shown, or the columns alone.
+
+    Returns:
+        The columns by run and image.
     """
     if not 0 < energy <= 1:
         raise InputError(f"energy must be above 0 and at most 1, got {energy}.")

@@ -39,7 +39,18 @@ class LatentSample:
 def make_latent_marginals(
     run: Run, data: FactorData, generator: torch.Generator, *, samples: int = 5_000, most: int = 20
 ) -> LatentSample:
-    """Encode random images and keep the codes of the ``most`` most informative latents."""
+    """Encode random images and keep the codes of the ``most`` most informative latents.
+
+    Args:
+        run: The run that encodes.
+        data: The data set to draw images from.
+        generator: The source of randomness.
+        samples: The number of images.
+        most: The number of latents that are kept.
+
+    Returns:
+        The codes of these latents.
+    """
     return sample_latents(run, data, generator, samples, most, "latent marginals")
 
 

@@ -20,7 +20,18 @@ if TYPE_CHECKING:
 def make_latent_pairs(
     run: Run, data: FactorData, generator: torch.Generator, *, samples: int = 5_000, most: int = 5
 ) -> LatentSample:
-    """Encode random images and keep the codes of the ``most`` most informative latents."""
+    """Encode random images and keep the codes of the ``most`` most informative latents.
+
+    Args:
+        run: The run that encodes.
+        data: The data set to draw images from.
+        generator: The source of randomness.
+        samples: The number of images.
+        most: The number of latents that are kept.
+
+    Returns:
+        The codes of these latents.
+    """
     return sample_latents(run, data, generator, samples, most, "pairs of latents")
 
 

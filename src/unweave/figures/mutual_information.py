@@ -72,6 +72,16 @@ def make_mutual_information(
 
     Continuous latents are binned as in MIG; the levels of quantised latents are taken as they are, as in InfoMEC.
     Constant factors are left out.
+
+    Args:
+        runs: The runs to show.
+        data: The data set of each run.
+        generator: The source of randomness.
+        samples: The number of random images.
+        bins: The number of bins of a continuous latent.
+
+    Returns:
+        One matrix per run.
     """
     maps = [
         information_map(run, own, generator, name, samples=samples, bins=bins)

@@ -36,8 +36,14 @@ def make_paired_densities(
 ) -> Densities:
     """Return the scores of every run by group and half.
 
-    ``halves`` is a column with two values, as ``recipe`` with β-VAE and Ada-GVAE (figure 6) or ``blur`` (figure 11);
-    ``groups`` is the column of the x axis. ``metrics`` are columns, by default all disentanglement scores.
+    Args:
+        table: The runs.
+        halves: A column with two values, as ``recipe`` with β-VAE and Ada-GVAE (figure 6) or ``blur`` (figure 11).
+        groups: The column of the x axis.
+        metrics: The columns of scores, by default all disentanglement scores.
+
+    Returns:
+        The scores by metric, group and half.
     """
     check_columns("paired_densities", table, [halves, groups])
     chosen = check_scored("paired_densities", table, metrics)

@@ -51,9 +51,19 @@ def make_run_distances(
     """Average distances over ``traversals`` of each factor through random points (eq. 10).
 
     Spaces are ground truth (ℓ1 of factors), perceived (``loss`` between images), latent (ℓ2 between codes), KL (from
-    the posterior of the row's image to that of the column's, only for Gaussian posteriors) and reconstruction
-    (``loss`` between reconstructions). ``factors`` limits the figure to these factors. Runs on the same data have the
-    same traversals.
+    the posterior of the row's image to that of the column's, only for Gaussian posteriors) and reconstruction (``loss``
+    between reconstructions). Runs on the same data have the same traversals.
+
+    Args:
+        runs: The runs to show.
+        data: The data set of each run.
+        generator: The source of randomness.
+        traversals: The number of traversals of each factor.
+        loss: The name of the distance between images.
+        factors: The factors that are shown, by default all.
+
+    Returns:
+        The matrices of each run, space and factor.
     """
     distance = distance_named(loss)
     traversals = whole("traversals", traversals, at_least=1)

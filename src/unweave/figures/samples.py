@@ -43,7 +43,16 @@ def make_samples(
 ) -> Samples:
     """Sample and decode codes: from the prior of a Gaussian latent, otherwise from the distribution of each latent.
 
-    Each run has ``rows`` rows. With ``images``, a row of random images of each data set stands above its runs.
+    Args:
+        runs: The runs that decode.
+        data: The data set of each run.
+        generator: The source of randomness.
+        columns: The number of images in a row.
+        rows: The number of rows of each run.
+        images: Whether a row of random images of each data set stands above its runs.
+
+    Returns:
+        The images of all rows.
     """
     rows, columns = whole("rows", rows, at_least=1), whole("columns", columns, at_least=1)
     made: dict[str, list[tuple[str, Tensor]]] = {}

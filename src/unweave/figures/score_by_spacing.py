@@ -31,8 +31,14 @@ def make_score_by_spacing(
 ) -> ScoresByValue:
     """Return the scores of every run with the value of a setting, which must be a number.
 
-    ``metrics`` are columns of the table, by default all disentanglement scores that it has. Rows without the setting
-    are left out.
+    Args:
+        table: The runs; rows without the setting are left out.
+        setting: The column of the setting.
+        metrics: The columns of scores, by default all disentanglement scores that the table has.
+        by: The column that tells methods apart; by default ``method`` if the table has it, else ``recipe``.
+
+    Returns:
+        The scores by metric and value of the setting.
     """
     check_columns("score_by_spacing", table, [setting])
     chosen = check_scored("score_by_spacing", table, metrics)

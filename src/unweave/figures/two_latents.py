@@ -61,8 +61,19 @@ def make_two_latents(
 ) -> TwoLatents:
     """Decode every combination of the values of two latents, starting from the code of a random image.
 
-    ``latents`` are the same two for all runs; by default each run takes its two most informative ones. Runs on the same
-    data start from the same image. ``steps``, ``over`` and ``span`` are as in traversals.
+    Runs on the same data start from the same image.
+
+    Args:
+        runs: The runs that decode.
+        data: The data set of each run.
+        generator: The source of randomness.
+        latents: The same two for all runs; by default each run takes its two most informative ones.
+        steps: The number of values, as in :func:`make_traversals`.
+        over: The range, as in :func:`make_traversals`.
+        span: The number of standard deviations for ``over="prior"``.
+
+    Returns:
+        The images of each run.
     """
     starts: dict[str, Tensor] = {}
     grids = []

@@ -67,8 +67,16 @@ class Latent(Settings):
         """Return the values (D, columns) that each latent takes in a traversal.
 
         A continuous latent takes ``steps`` values, evenly spaced from the 1 % to the 99 % quantile of its codes. A
-        discrete latent takes all of its values, or ``steps`` of them if it has more. ``span`` is for latents with a
-        prior: the range in standard deviations on either side of 0.
+        discrete latent takes all of its values, or ``steps`` of them if it has more.
+
+        Args:
+            steps: The number of values.
+            span: For latents with a prior, the range in standard deviations on either side of 0.
+            summary: The distribution of the codes over the data, if it is known.
+            learned: The tensors that the latent has learned, such as a codebook, by their name.
+
+        Returns:
+            The values (D, columns).
         """
         values = self.values(learned)
         if values is not None:
@@ -82,6 +90,15 @@ class Latent(Settings):
 
         A continuous latent is sampled from a Gaussian with its mean and standard deviation, a discrete one from its
         values in proportion to their usage.
+
+        Args:
+            n: The number of codes.
+            generator: The source of randomness.
+            summary: The distribution of the codes over the data, if it is known.
+            learned: The tensors that the latent has learned, such as a codebook, by their name.
+
+        Returns:
+            The codes (n, D).
         """
         values = self.values(learned)
         if values is None:

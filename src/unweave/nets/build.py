@@ -24,12 +24,21 @@ def build_net(
 ) -> Net:
     """Build an encoder from images (C, H, W) to ``outputs`` values and a decoder from ``latents`` values to images.
 
-    ``net`` is anything that :class:`NetSettings` reads. Two samples pass through each half, so that a net of your own
-    with wrong shapes is refused here. ``start`` sets the initial weights, see :func:`start_weights`.
+    Two samples pass through each half, so that a net of your own with wrong shapes is refused here.
 
     >>> encoder, decoder = build_net("conv64", (1, 64, 64), outputs=20, latents=10)
     >>> encoder(torch.zeros(5, 1, 64, 64)).shape, decoder(torch.zeros(5, 10)).shape
     (torch.Size([5, 20]), torch.Size([5, 1, 64, 64]))
+
+    Args:
+        net: Anything that :class:`NetSettings` reads: a name, a name with settings, or a function of your own.
+        shape: The shape of an image (C, H, W).
+        outputs: The number of values that the encoder returns.
+        latents: The number of values that the decoder takes.
+        start: The initial weights, see :func:`start_weights`.
+
+    Returns:
+        The encoder and the decoder.
     """
     if len(shape) != 3:
         raise InputError(f"a net is built for images (C, H, W), got the shape {tuple(shape)}.")

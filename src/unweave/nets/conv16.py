@@ -26,9 +26,19 @@ def conv16(
 ) -> Net:
     """Two convolutions of stride 2, mirrored with a third of stride 1 in the decoder. Sizes are multiples of 4.
 
-    ``padding`` is that of the encoder's convolutions, which the table does not give. With 1, sizes are 16, 8, 4; the
-    authors' code has 0, and sizes of 16, 7, 3. The transposed convolutions of stride 2 add one row and one column, so
-    that the sizes of the decoder are 4, 8, 16.
+    The transposed convolutions of stride 2 add one row and one column, so that the sizes of the decoder are 4, 8, 16.
+
+    Args:
+        shape: The shape of an image (C, H, W).
+        outputs: The number of values that the encoder returns.
+        latents: The number of values that the decoder takes.
+        activation: The activation of hidden layers.
+        width: What the number of channels and units of every hidden layer is multiplied by.
+        padding: That of the encoder's convolutions, which the table does not give. With 1, sizes are 16, 8, 4; the
+            authors' code has 0, and sizes of 16, 7, 3.
+
+    Returns:
+        The encoder and the decoder.
     """
     channels = shape[0]
     rows, columns = cells("conv16", shape)

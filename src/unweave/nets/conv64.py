@@ -31,9 +31,18 @@ def conv64(
 ) -> Net:
     """Four convolutions of stride 2 and two linear layers, mirrored in the decoder. Sizes are multiples of 16.
 
-    ``padding`` is that of the encoder's convolutions, which no table gives. With 1, sizes are 64, 32, 16, 8, 4, as
-    TensorFlow's "same" padding in disentanglement_lib. The code of Rhodes and Lee has 0 (64, 31, 14, 6, 2), that of
-    Michlo et al. 2 (64, 33, 17, 9, 5).
+    Args:
+        shape: The shape of an image (C, H, W).
+        outputs: The number of values that the encoder returns.
+        latents: The number of values that the decoder takes.
+        activation: The activation of hidden layers.
+        width: What the number of channels and units of every hidden layer is multiplied by.
+        padding: That of the encoder's convolutions, which no table gives. With 1, sizes are 64, 32, 16, 8, 4, as
+            TensorFlow's "same" padding in disentanglement_lib. The code of Rhodes and Lee has 0 (64, 31, 14, 6, 2),
+            that of Michlo et al. 2 (64, 33, 17, 9, 5).
+
+    Returns:
+        The encoder and the decoder.
     """
     channels = shape[0]
     rows, columns = cells("conv64", shape)

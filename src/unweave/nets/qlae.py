@@ -23,8 +23,17 @@ _Hidden = Activation | Literal["leaky_relu"]
 def qlae(shape: Shape, outputs: int, latents: int, *, activation: _Hidden = "leaky_relu", width: Width = 1.0) -> Net:
     """Four stages of three convolutions each way. Sizes are multiples of 16, at least 32.
 
-    With ``leaky_relu``, the authors' choice, linear layers have ReLUs; any other activation is used for both. At 16
-    pixels the encoder's last instance norm would see 1 × 1 features, which it makes zero.
+    At 16 pixels the encoder's last instance norm would see 1 × 1 features, which it makes zero.
+
+    Args:
+        shape: The shape of an image (C, H, W).
+        outputs: The number of values that the encoder returns.
+        latents: The number of values that the decoder takes.
+        activation: With ``"leaky_relu"``, the authors' choice, linear layers have ReLUs; any other is used for both.
+        width: What the number of channels and units of every hidden layer is multiplied by.
+
+    Returns:
+        The encoder and the decoder.
     """
     channels = shape[0]
     rows, columns = cells("qlae", shape)

@@ -21,12 +21,19 @@ LOG_VARIANCE = -3.0  # the bias of the log-variances in the code of Rhodes and L
 def start_weights(net: Net, start: Start, outputs: int, latents: int) -> None:
     """Set the initial weights of a net that has just been built.
 
-    ``balanced`` leaves the net as its function built it: the nets here with ReLUs use :func:`balanced`, "tripod" and
-    "qlae" the initial weights of their authors, and your own net those that you chose. The others initialise every
-    linear and convolutional layer again. ``pytorch`` is PyTorch's default. ``tensorflow`` is TensorFlow's, Glorot
-    uniform weights and biases of 0 (Locatello et al. 2019). ``xavier_normal`` has normal weights of Glorot's variance
-    and biases of 0 (code of Michlo et al. 2023). ``jl1`` is PyTorch's, with the biases of the log-variances at −3 (code
-    of Rhodes and Lee 2021), so that codes have little noise at first.
+    Args:
+        net: The encoder and the decoder.
+        start: ``"balanced"`` leaves the net as its function built it: the nets here with ReLUs use :func:`balanced`,
+            "tripod" and "qlae" the initial weights of their authors, and your own net those that you chose. The others
+            initialise every linear and convolutional layer again:
+
+            - ``"pytorch"`` is PyTorch's default;
+            - ``"tensorflow"`` is TensorFlow's, Glorot uniform weights and biases of 0 (Locatello et al. 2019);
+            - ``"xavier_normal"`` has normal weights of Glorot's variance and biases of 0 (code of Michlo et al. 2023);
+            - ``"jl1"`` is PyTorch's, with the biases of the log-variances at −3 (code of Rhodes and Lee 2021), so that
+              codes have little noise at first.
+        outputs: The number of values that the encoder returns.
+        latents: The number of values that the decoder takes.
     """
     if start not in get_args(Start):
         raise unknown("start", str(start), get_args(Start))

@@ -26,9 +26,19 @@ def tripod(
 ) -> Net:
     """Four stages of two residual blocks each way. Sizes are multiples of 16, at least 32.
 
-    ``normalised`` adds an instance norm without parameters after the first three stages of the decoder, as naive Tripod
-    has for its Hessian penalty. At 16 pixels the decoder's first stage would see 1 × 1 features, which an instance norm
-    makes zero.
+    At 16 pixels the decoder's first stage would see 1 × 1 features, which an instance norm makes zero.
+
+    Args:
+        shape: The shape of an image (C, H, W).
+        outputs: The number of values that the encoder returns.
+        latents: The number of values that the decoder takes.
+        activation: The activation of hidden layers.
+        width: What the number of channels and units of every hidden layer is multiplied by.
+        normalised: Whether an instance norm without parameters follows the first three stages of the decoder, as naive
+            Tripod has for its Hessian penalty.
+
+    Returns:
+        The encoder and the decoder.
     """
     channels = shape[0]
     rows, columns = cells("tripod", shape)

@@ -102,8 +102,18 @@ def demonstrate(
 ) -> Impossibility:
     """Draw factors, entangle them, and check that the distribution is kept and that MIG falls from 1 to near 0.
 
-    MIG is measured against the factors in ``classes`` classes of equal probability, with the classes themselves as
-    codes before, and ``entangled`` as codes after. ``matrix`` is :func:`mixing_matrix` by default.
+    MIG is measured with the classes of the factors themselves as codes before, and with ``entangled`` as codes after.
+
+    Args:
+        dimensions: The number of factors.
+        marginal: The distribution of each factor.
+        samples: The number of points.
+        classes: The number of classes of equal probability that MIG takes the factors in.
+        matrix: The matrix that mixes the factors, :func:`mixing_matrix` by default.
+        seed: The seed of the points.
+
+    Returns:
+        The factors before and after, and what was measured of them.
     """
     from scipy.stats import kstest, spearmanr
 

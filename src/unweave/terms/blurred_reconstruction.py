@@ -31,11 +31,21 @@ def blurred_reconstruction_loss(
 ) -> Tensor:
     r"""Compute the reconstruction loss between blurred images, both (B, C, H, W): a scalar.
 
-    :math:`L_{rec}(\mathrm{blur}(x), \mathrm{blur}(\hat{x}))`, the second half of eq. 11 of Michlo et al. 2023,
-    sec. 6.1, which weights it by :math:`(2 \cdot radius + 1)^2`. The blur is the mean over a window of that many
-    pixels, per channel, with zeros outside the image, or another ``kernel`` of :func:`blurred`. ``reconstructions`` are
-    images, after a Bernoulli's sigmoid. The paper blurs for squared errors only. For a Bernoulli the cross-entropy is
-    taken between blurred probabilities, which are clamped; a clamped pixel has no gradient.
+    :math:`L_{rec}(\mathrm{blur}(x), \mathrm{blur}(\hat{x}))`, the second half of eq. 11 of Michlo et al. 2023, sec.
+    6.1, which weights it by :math:`(2 \cdot radius + 1)^2`. The paper blurs for squared errors only. For a Bernoulli
+    the cross-entropy is taken between blurred probabilities, which are clamped; a clamped pixel has no gradient.
+
+    Args:
+        reconstructions: Images (B, C, H, W), after a Bernoulli's sigmoid.
+        images: The images (B, C, H, W).
+        likelihood: The likelihood, as in :func:`reconstruction_loss`.
+        radius: The blur is over a window of 2 · radius + 1 pixels.
+        kernel: ``"box"`` is the mean over the window, per channel, with zeros outside the image; others are those of
+            :func:`blurred`.
+        reduction: As in :func:`reconstruction_loss`.
+
+    Returns:
+        A scalar.
     """
     if likelihood not in IN_UNIT_RANGE:
         difference = blurred(reconstructions - images, radius, kernel)  # the blur is linear

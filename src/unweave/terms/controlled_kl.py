@@ -31,6 +31,15 @@ class Controller(nn.Module):
         r"""Return the next weight, :math:`K_p / (1 + e^{error}) + least - K_i \sum error`, at least ``least``.
 
         The sum stands still after a weight below ``least``, so that it cannot run away.
+
+        Args:
+            error: The wanted KL minus the measured one.
+            proportional: :math:`K_p`.
+            integral: :math:`K_i`.
+            least: The smallest weight.
+
+        Returns:
+            The weight.
         """
         if float(self.weight) >= least:
             self.integral -= integral * error

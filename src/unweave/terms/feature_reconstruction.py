@@ -48,8 +48,17 @@ def feature_reconstruction_loss(
 ) -> Tensor:
     """Compute the sum over layers of the mean squared difference of activations: a scalar.
 
-    ``reduction="sum"`` multiplies it by the number of pixels and channels of an image, so that it has the scale of a
-    sum over pixels, as in Disent. Hou et al. 2017, eq. 4 and 5, divides by the size of each layer as well.
+    Hou et al. 2017, eq. 4 and 5, divides by the size of each layer as well.
+
+    Args:
+        ours: The activations of each layer for the reconstructions.
+        theirs: The activations of each layer for the images.
+        pixels: The number of pixels and channels of an image.
+        reduction: ``"sum"`` multiplies the loss by ``pixels``, so that it has the scale of a sum over pixels, as in
+            Disent.
+
+    Returns:
+        A scalar.
     """
     total = torch.stack([(one - other).square().mean() for one, other in zip(ours, theirs, strict=True)]).sum()
     return pixels * total if reduction == "sum" else total

@@ -28,8 +28,17 @@ def kl_to_prior(mean: Tensor, logvar: Tensor) -> Tensor:
 def kl_between(mean: Tensor, logvar: Tensor, other_mean: Tensor, other_logvar: Tensor) -> Tensor:
     r"""Compute the KL of one Gaussian from another per latent, in nats (B, D).
 
-    :math:`\frac12 (\sigma_1^2 / \sigma_2^2 - 1 - \log (\sigma_1^2 / \sigma_2^2) + (\mu_1 - \mu_2)^2 / \sigma_2^2)`;
-    the variances enter as a difference of logarithms, so that none of them over- or underflows by itself.
+    :math:`\frac12 (\sigma_1^2 / \sigma_2^2 - 1 - \log (\sigma_1^2 / \sigma_2^2) + (\mu_1 - \mu_2)^2 / \sigma_2^2)`; the
+    variances enter as a difference of logarithms, so that none of them over- or underflows by itself.
+
+    Args:
+        mean: The means of the first (B, D).
+        logvar: The logarithms of its variances (B, D).
+        other_mean: The means of the second (B, D).
+        other_logvar: The logarithms of its variances (B, D).
+
+    Returns:
+        The divergences (B, D).
     """
     ratio = logvar - other_logvar  # log of the variances' ratio
     return 0.5 * (ratio.expm1() - ratio + _distance(mean, other_mean, other_logvar))

@@ -30,14 +30,25 @@ def hessian_penalty(
     r"""Compute the variance of :math:`v^T H v` over Rademacher ``directions`` (k, n, D) at codes ``z`` (n, D).
 
     For each entry of an activation the expectation is :math:`2 \sum_{i \ne j} H_{ij}^2` (Peebles et al. 2020, sec. 3;
-    Tripod, eq. 8), with :math:`v^T H v` by central differences (Tripod, eq. 9). The forms differ in how variances of
-    entries become a scalar:
+    Tripod, eq. 8), with :math:`v^T H v` by central differences (Tripod, eq. 9).
 
-    - ``peebles``, the authors' code: unbiased variance, the maximum over all entries of the batch, the sum over layers.
-    - ``tripod``, naive Tripod's code: activations with spatial axes are normalised per image and channel first, then
-      biased variance, the mean over entries and rows, the sum over layers.
-    - ``rowwise``: unbiased variance, the maximum over the entries of each row, the mean over rows and layers. Unlike
-      Peebles' it does not grow with the batch, and a weight means the same for deep and shallow decoders.
+    Args:
+        activations: A function from codes to the activations of the decoder's layers.
+        z: The codes (n, D).
+        directions: Vectors of −1 and 1 (k, n, D).
+        epsilon: The length of a central difference.
+        form: How variances of entries become a scalar:
+
+            - ``"peebles"``, the authors' code: unbiased variance, the maximum over all entries of the batch, the sum
+              over layers.
+            - ``"tripod"``, naive Tripod's code: activations with spatial axes are normalised per image and channel
+              first, then biased variance, the mean over entries and rows, the sum over layers.
+            - ``"rowwise"``: unbiased variance, the maximum over the entries of each row, the mean over rows and layers.
+              Unlike Peebles' it does not grow with the batch, and a weight means the same for deep and shallow
+              decoders.
+
+    Returns:
+        A scalar.
     """
     shown = activations if form != "tripod" else lambda codes: [normalised(layer) for layer in activations(codes)]
     penalties = []

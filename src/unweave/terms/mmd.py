@@ -18,8 +18,17 @@ Kernel = Literal["rbf", "imq"]
 def maximum_mean_discrepancy(codes: Tensor, prior: Tensor, *, kernel: Kernel = "rbf", variance: float = 2.0) -> Tensor:
     r"""Compute :math:`E[k(p, p')] - 2 E[k(p, z)] + E[k(z, z')]` of codes z and samples p of the prior, (B, D) each.
 
-    Zhao et al. 2017, sec. 3; unbiased, over pairs of different samples (Dziugaite et al. 2015, eq. 8). With
-    s = 2 · variance · D, the kernel is :math:`\exp(-\|x - y\|^2 / s)`, or :math:`s / (s + \|x - y\|^2)` for ``imq``.
+    Zhao et al. 2017, sec. 3; unbiased, over pairs of different samples (Dziugaite et al. 2015, eq. 8).
+
+    Args:
+        codes: The codes (B, D).
+        prior: Samples of the prior (B, D).
+        kernel: With s = 2 · variance · D, ``"rbf"`` is :math:`\exp(-\|x - y\|^2 / s)` and ``"imq"`` is
+            :math:`s / (s + \|x - y\|^2)`.
+        variance: The variance in the scale of the kernel.
+
+    Returns:
+        A scalar, which may be negative.
     """
     rows, latents = codes.shape
     scale = 2 * variance * latents

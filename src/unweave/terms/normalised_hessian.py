@@ -32,11 +32,21 @@ def normalised_hessian_penalty(
     r"""Compute a ratio of two variances of :math:`v^T H v`, at codes ``z`` (n, D) of ``scale`` (D,): a scalar.
 
     It estimates :math:`\sum_{i \ne j} (H_{ij} s_i s_j)^2 / \sum_{ij} (H_{ij} s_i s_j)^2`, from Rademacher directions
-    ``signs`` (k, n, D) over Gaussian ones ``normals`` (k, n, D), each times the scale. Tripod (Hsu et al. 2024), sec.
-    3.3, eq. 16 and 17. ``layers="sum"`` is the authors' code: biased variances are averaged over the entries of a layer
-    before the division, and the ratios of layers are summed. ``layers="single"`` is Algorithm 1, line 24: one ratio, of
-    sums over the entries of all layers. The result is the mean over rows. With few directions a ratio of variances is a
-    biased estimate, and it can exceed 1.
+    over Gaussian ones, each times the scale. Tripod (Hsu et al. 2024), sec. 3.3, eq. 16 and 17. With few directions a
+    ratio of variances is a biased estimate, and it can exceed 1.
+
+    Args:
+        activations: A function from codes to the activations of the decoder's layers.
+        z: The codes (n, D).
+        scale: The scale of each latent (D,).
+        signs: Rademacher directions (k, n, D).
+        normals: Gaussian directions (k, n, D).
+        layers: ``"sum"`` is the authors' code: biased variances are averaged over the entries of a layer before the
+            division, and the ratios of layers are summed. ``"single"`` is Algorithm 1, line 24: one ratio, of sums over
+            the entries of all layers.
+
+    Returns:
+        The mean over rows, a scalar.
     """
     k = len(signs)
     steps = EPSILON * torch.cat([signs, normals]) * scale  # (2k, n, D)

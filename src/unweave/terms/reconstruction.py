@@ -22,8 +22,17 @@ def reconstruction_loss(
     Bernoulli: cross-entropy :math:`-x \log p - (1 - x) \log (1 - p)` with p the sigmoid of the logits, computed from
     the logits. Continuous Bernoulli: the cross-entropy minus the logarithm of the normaliser (Loaiza-Ganem & Cunningham
     2019), which may be negative. Gaussian: :math:`(x - \hat{x})^2`, a variance of 1/2 without the constant. Laplace:
-    :math:`|x - \hat{x}|`, the mean absolute error. Summed over pixels as in disentanglement_lib (Locatello et al. 2019,
-    app. C), or averaged as in Michlo et al. 2023, app. B.1, and in QLAE's and Tripod's code.
+    :math:`|x - \hat{x}|`, the mean absolute error.
+
+    Args:
+        logits: The outputs of the decoder (B, C, H, W).
+        images: The images (B, C, H, W).
+        likelihood: One of the four above.
+        reduction: ``"sum"`` sums over pixels as in disentanglement_lib (Locatello et al. 2019, app. C), ``"mean"``
+            averages as in Michlo et al. 2023, app. B.1, and in QLAE's and Tripod's code.
+
+    Returns:
+        A scalar.
     """
     if likelihood == "bernoulli":
         return over_batch(F.binary_cross_entropy_with_logits(logits, images, reduction="none"), reduction)

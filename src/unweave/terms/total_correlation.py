@@ -21,6 +21,15 @@ def total_correlation(z: Tensor, mean: Tensor, logvar: Tensor, *, log_weights: T
     q(z) at sample b is the sum over posteriors b' of the batch of :math:`w_{bb'} q(z_b | x_{b'})`, and likewise for
     each latent. The log-weights enter once for the joint density, after the sum over latents, and once for each
     marginal, so they do not cancel. Chen et al. 2018, sec. 3 and app. C.
+
+    Args:
+        z: Samples of the posteriors (B, D).
+        mean: The means of the posteriors (B, D).
+        logvar: The logarithms of their variances (B, D).
+        log_weights: The logarithms of :math:`w_{bb'}` (B, B).
+
+    Returns:
+        A scalar in nats.
     """
     log_q = log_density(z[:, None], mean, logvar)  # (B, B, D): sample b under posterior b'
     log_joint = (log_q.sum(-1) + log_weights).logsumexp(1)  # (B,)

@@ -22,9 +22,18 @@ def triplet_loss(
 ) -> Tensor:
     """Compute the mean over triplets of a loss of two distances, p of the positive and n of the negative.
 
-    Inputs are the differences (n, D) of their codes from the anchor's. The forms are those of Disent: ``hinge`` is
-    max(p − n + margin, 0); ``sigmoid`` is sigmoid((p − n) / margin); ``soft`` is log(1 + exp(p − n)); ``clamped`` is
-    the hinge of max(p, least); ``split`` is max(p, least) − min(n, margin) + margin − least.
+    Args:
+        positive: The differences (n, D) of the codes of positives from the anchors'.
+        negative: The differences (n, D) of the codes of negatives from the anchors'.
+        form: One of Disent's: ``"hinge"`` is max(p − n + margin, 0); ``"sigmoid"`` is sigmoid((p − n) / margin);
+            ``"soft"`` is log(1 + exp(p − n)); ``"clamped"`` is the hinge of max(p, least); ``"split"`` is max(p, least)
+            − min(n, margin) + margin − least.
+        margin: The margin of the forms.
+        least: The smallest p that ``"clamped"`` and ``"split"`` tell apart.
+        norm: The norm of the distances: 1 or 2.
+
+    Returns:
+        A scalar.
     """
     p: Tensor = torch.linalg.vector_norm(positive, norm, dim=-1)
     n: Tensor = torch.linalg.vector_norm(negative, norm, dim=-1)
