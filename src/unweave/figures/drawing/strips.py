@@ -40,8 +40,16 @@ def draw_strips(
 ) -> Figure:
     """Draw one row of images (n, C, H, W) uint8 per label and return the matplotlib figure.
 
-    ``captions`` are texts above the images of each row, None for a row without; ``note`` is a line below the title,
-    ``footer`` one below the rows. Rows that are marked ``grey`` have a grey label.
+    Args:
+        title: The title of the figure.
+        rows: The label and the images of each row.
+        captions: Texts above the images of each row, None for a row without.
+        note: A line below the title.
+        grey: Whether the label of each row is grey; by default none is.
+        footer: A line below the rows.
+
+    Returns:
+        The matplotlib figure.
     """
     extra("matplotlib", "figures")
     from matplotlib.figure import Figure

@@ -44,8 +44,20 @@ def heat_map(
 ) -> Any:
     """Draw a matrix of values from 0 on with names of rows and columns, and return the image of matplotlib.
 
-    Rows and columns marked grey have a grey name and a light cover, so that their values can still be read. Values are
-    written into the cells if ``numbers`` is true and there are not too many.
+    Rows and columns marked grey have a grey name and a light cover, so that their values can still be read.
+
+    Args:
+        axes: The axes to draw on.
+        matrix: The values (rows, columns).
+        rows: The names of the rows.
+        columns: The names of the columns.
+        greatest: The value at the end of the colour scale; by default the largest of the matrix.
+        grey_rows: Whether each row is grey; by default none is.
+        grey_columns: Whether each column is grey; by default none is.
+        numbers: Whether values are written into the cells, if there are not too many.
+
+    Returns:
+        The image of matplotlib.
     """
     values = np.asarray(matrix, dtype=float)
     top = greatest if greatest is not None else max(float(np.nanmax(values, initial=0.0)), 1e-12)

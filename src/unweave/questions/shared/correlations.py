@@ -37,7 +37,15 @@ def correlate(
 ) -> pandas.DataFrame:
     """Return one row per data set and pair of scores: ``data``, the two ``names``, ``correlation`` and ``count``.
 
-    ``count`` is the number of models, or of medians over seeds, that have both scores.
+    Args:
+        runs: The runs.
+        these: The columns of the first score of a pair.
+        those: The columns of the second.
+        over: ``"models"`` correlates one value per model, ``"medians"`` the medians over seeds.
+        names: The columns of the result that name the two scores.
+
+    Returns:
+        The correlations; ``count`` is the number of models, or of medians over seeds, that have both scores.
     """
     from scipy.stats import rankdata
 
@@ -58,8 +66,16 @@ def correlate(
 def draw_correlations(result: pandas.DataFrame, *, rows: str, columns: str, panels: str) -> Figure:
     """Draw one matrix per value of the column ``panels`` and return the matplotlib figure.
 
-    ``result`` has the columns ``rows``, ``columns``, ``panels`` and ``correlation``. Numbers are correlations times
-    100, as in the paper; undefined ones are marked "–".
+    Numbers are correlations times 100, as in the paper; undefined ones are marked "–".
+
+    Args:
+        result: A table with the column ``correlation`` and the three columns below.
+        rows: The column that names the rows of a matrix.
+        columns: The column that names its columns.
+        panels: The column with one value per matrix.
+
+    Returns:
+        The matplotlib figure.
     """
     down, across = result[rows].unique(), result[columns].unique()
     shown = result[panels].unique()

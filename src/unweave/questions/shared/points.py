@@ -34,8 +34,15 @@ def draw_points(
 ) -> Figure:
     """Draw one panel per value of the columns ``rows`` and ``columns``, and return the matplotlib figure.
 
-    ``result`` has a point (``x_value``, ``y_value``) and a ``recipe`` in each row. ``labels`` are those of the two
-    axes, and ``diagonal`` adds the line where both values are equal.
+    Args:
+        result: A table with a point (``x_value``, ``y_value``) and a ``recipe`` in each row.
+        rows: The column with one value per row of panels.
+        columns: The column with one value per column of panels.
+        labels: The labels of the two axes.
+        diagonal: Whether the line is added where both values are equal.
+
+    Returns:
+        The matplotlib figure.
     """
     down, across = result[rows].unique(), result[columns].unique()
     styles = style_methods(result["recipe"])

@@ -27,7 +27,19 @@ def make_table(
     best: Collection[tuple[int, int]] = (),
     class_: str | None = None,
 ) -> Html:
-    """Return a table; the first ``headings`` cells of each row name it, and cells in ``best`` are emphasised."""
+    """Return a table; the first ``headings`` cells of each row name it, and cells in ``best`` are emphasised.
+
+    Args:
+        columns: The names of the columns.
+        rows: The cells of each row.
+        caption: A text that belongs to the table.
+        headings: The number of cells of each row that name it.
+        best: The cells that are emphasised, as pairs of a row and a column.
+        class_: The CSS class of the table.
+
+    Returns:
+        The table as HTML.
+    """
     numeric = [all(_is_number(row[place]) for row in rows) and bool(rows) for place in range(len(columns))]
     head = [tag("th", name, scope="col", class_=_kind(numeric[place])) for place, name in enumerate(columns)]
 
