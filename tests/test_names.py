@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from unweave.data.sets import SETS
+from unweave.errors import MissingExtra, extra, unknown
 from unweave.metrics import METRICS
 from unweave.names import DATA, METHODS, SCORES, spelled, words
 from unweave.recipes import RECIPES
@@ -56,3 +57,17 @@ def test_names_as_words(name: str, printed: str) -> None:
 
 def test_long_names_are_broken_into_lines() -> None:
     assert words("total_correlation_sampled", 12) == "total\ncorrelation\nsampled"
+
+
+def test_an_unknown_name_suggests_the_nearest() -> None:
+    assert str(unknown("recipe", "betavae", ["beta_vae", "ae"])) == "unknown recipe 'betavae': did you mean 'beta_vae'?"
+
+
+def test_a_name_near_nothing_lists_all() -> None:
+    assert str(unknown("kind", "zzz", ["ordered", "cyclic"])) == "unknown kind 'zzz': expected one of cyclic, ordered."
+
+
+def test_a_missing_extra_says_what_to_type() -> None:
+    with pytest.raises(MissingExtra, match=r"this needs raay, .*: pip install 'unweave\[cluster\]'"):
+        extra("raay.tune", "cluster")
+    assert extra("json", "cluster").loads("1") == 1

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import unweave
+from unweave.lazy import lazy
 
 ROOT = Path(__file__).parents[1]
 FOUND = list(pkgutil.walk_packages(unweave.__path__, "unweave."))
@@ -81,3 +82,11 @@ def test_importing_is_light() -> None:
     script = f"import sys, unweave, unweave.cli; print([m for m in {late} if m in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+def test_names_are_imported_when_they_are_asked_for() -> None:
+    get = lazy("package", {"dumps": "json:dumps", "json": "json"})
+    assert get("dumps")([1]) == "[1]"
+    assert get("json").dumps is get("dumps")
+    with pytest.raises(AttributeError, match="module 'package' has no attribute 'loads'"):
+        get("loads")

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+from tests.training.small import bars, trained
 from unweave import __version__
-from unweave.cli.options import parse, print_json, save
+from unweave.cli.options import draw_pictures, parse, print_json, save
 from unweave.errors import InputError
 
 
@@ -42,3 +43,10 @@ def test_printed_json_is_valid(capsys: pytest.CaptureFixture[str]) -> None:
         "psnr": "NaN",
         "values": ["Infinity", 1.5],
     }
+
+
+def test_two_runs_write_files_of_their_own(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        draw_pictures(trained(tmp_path / "runs", steps=2, seed=seed), bars(), tmp_path / "seen")
+    assert len(list((tmp_path / "seen").glob("beta_vae-*-traversals.png"))) == 2
+    assert len(list((tmp_path / "seen").glob("beta_vae-*-reconstructions.png"))) == 2

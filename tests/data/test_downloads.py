@@ -8,6 +8,7 @@ import pytest
 
 from tests.data.servers import Site, serve
 from unweave.data.files.downloads import RemoteFile, checksum, fetch, verify
+from unweave.data.files.folder import data_folder
 from unweave.errors import Unavailable
 
 CONTENT = random.Random(0).randbytes(3_000_000)
@@ -150,3 +151,11 @@ def test_checksums_by_every_published_algorithm(tmp_path: Path) -> None:
     assert checksum(path, "md5") == "b1946ac92492d2347c6235b4d2611184"
     assert checksum(path, "git") == "ce013625030ba8dba906f756967f9e9ca394464a"  # git hash-object
     verify(path, RemoteFile("hello", "", checksum="git:ce013625030ba8dba906f756967f9e9ca394464a"))
+
+
+def test_the_folder_is_the_users_choice_or_the_platforms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("UNWEAVE_DATA", str(tmp_path))
+    assert data_folder("dsprites") == tmp_path / "dsprites"
+    monkeypatch.delenv("UNWEAVE_DATA")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert data_folder("dsprites").parts[-2:] == ("unweave", "dsprites")

@@ -14,6 +14,7 @@ import torch
 import unweave
 from tests.data.test_sets import DRAWN
 from unweave.data.interface.identity import DataIdentity, code_of, digest, plain
+from unweave.data.interface.labels import label_of
 from unweave.errors import InputError
 
 PIXELS = {  # version, then hashes of 200 images at 64 × 64 and at 32 × 32
@@ -92,3 +93,10 @@ def test_pixels_do_not_change_without_a_new_version(name: str) -> None:
     """If this fails, pixels have changed: give the set a new ``version``, and only then change the table."""
     version = unweave.load(name).version
     assert (version, pixels_of(name), pixels_of(name, size=32)) == PIXELS[name]
+
+
+def test_own_data_is_called_by_its_file_or_folder() -> None:
+    assert label_of("dsprites", None) == "dsprites"
+    assert label_of("own", {"path": "/a/bars.npy"}) == "bars"
+    assert label_of("own", {"path": "/a/photos.v2"}) == "photos.v2"
+    assert label_of("own", None) == "own images"

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 import unweave
+from tests.data.fabricated import SMALL, Shelf, channels_first, h5, noise
 from unweave.data.distances import factor_importance
 
 GENUINE = Path(__file__).parents[3] / "shared" / "genuine" / "shapes3d"
@@ -91,3 +92,11 @@ def test_it_says_that_it_is_a_reconstruction() -> None:
     data = unweave.load("shapes3d_drawn", size=16)
     assert "reconstruction" in data.card.title
     assert data.space == unweave.data.SETS["shapes3d"].card.space
+
+
+def test_shapes3d_reads_the_h5_file_in_its_order(shelf: Shelf) -> None:
+    images = noise(12, 64, 64, 3)
+    shelf.put("shapes3d", [h5(images)], SMALL)
+    data = unweave.load("shapes3d")
+    assert torch.equal(data.rows(torch.arange(12)), channels_first(images))
+    assert torch.equal(data.images(torch.tensor([[2, 0, 1]])), channels_first(images)[[9]])

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pytest
 import torch
 
 from unweave import Run
+from unweave.errors import InputError
+from unweave.figures.drawing.latent_order import ordered_latents
 from unweave.figures.drawing.latent_values import latent_values, moved
 
 
@@ -30,3 +33,15 @@ def test_fewer_steps_than_levels_are_evenly_spaced(quantised: Run) -> None:
 def test_one_latent_is_moved() -> None:
     codes = moved(torch.tensor([1.0, 2.0, 3.0]), 1, torch.tensor([7.0, 8.0]))
     assert codes.tolist() == [[1.0, 7.0, 3.0], [1.0, 8.0, 3.0]]
+
+
+def test_orders_have_names(gaussian: Run, quantised: Run, plain: Run) -> None:
+    assert ordered_latents(gaussian)[1] == "KL"
+    assert ordered_latents(gaussian, "kl") == ordered_latents(gaussian)
+    assert ordered_latents(quantised)[1] == "entropy"
+    assert ordered_latents(quantised, "entropy") == ordered_latents(quantised)
+    assert ordered_latents(plain) == ordered_latents(plain, "spread")
+    std = gaussian.summary.std
+    assert ordered_latents(gaussian, "spread") == (sorted(range(4), key=lambda j: -std[j]), "standard deviation")
+    with pytest.raises(InputError, match="order=entropy needs quantised latents"):
+        ordered_latents(gaussian, "entropy")

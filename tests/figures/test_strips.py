@@ -5,6 +5,7 @@ import itertools
 import pytest
 import torch
 
+from unweave.figures.drawing.mosaic import mosaic
 from unweave.figures.drawing.panels import PAGE
 from unweave.figures.drawing.strips import BORDER, LABEL, WIDTH, draw_strips, in_colour, to_bytes
 
@@ -67,3 +68,15 @@ def test_a_long_title_fits_into_the_figure() -> None:
     title = "beta_vae+kernel_multiinformation (kernel_multiinformation 0.0001, lr 0.001, …) on dsprites, " * 2
     figure = draw_strips(title, [("z0", torch.zeros(3, 1, 8, 8, dtype=torch.uint8))])
     assert figure.texts[0].get_window_extent().x1 < figure.bbox.x1
+
+
+def test_images_of_a_mosaic_stand_in_rows_and_columns() -> None:
+    images = torch.arange(6, dtype=torch.uint8).view(2, 3, 1, 1, 1).expand(2, 3, 1, 4, 5)
+    page = mosaic(images)
+    assert page.shape == (2 * (4 + 3), 3 * (5 + 3), 3)
+    for row in range(2):
+        for column in range(3):
+            top, left = row * 7, column * 8
+            assert (page[top + 1 : top + 5, left + 1 : left + 6] == row * 3 + column).all()
+            assert (page[top, left : left + 7] == BORDER).all()
+            assert (page[top + 6, left : left + 8] == 255).all()

@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
 import torch
 
 from unweave import FactorData, Run
 from unweave.errors import InputError
 from unweave.figures.drawing.strips import to_bytes
+from unweave.figures.impossibility import draw_impossibility
 from unweave.figures.two_latents import draw_two_latents, make_two_latents
+from unweave.study.impossibility import demonstrate
 
 
 def test_every_combination_of_two_latents_is_decoded(gaussian: Run, data: FactorData) -> None:
@@ -47,3 +50,15 @@ def test_the_values_of_many_levels_do_not_overlap(
 def test_a_latent_that_does_not_exist_is_refused(gaussian: Run, data: FactorData, generator: torch.Generator) -> None:
     with pytest.raises(InputError, match="two different numbers from 0 to 3, got"):
         make_two_latents([gaussian], [data], generator, latents=(1, 4))
+
+
+def test_both_representations_are_drawn_in_the_colours_of_the_first_factor() -> None:
+    shown = demonstrate(3, samples=500)
+    figure = draw_impossibility(shown)
+    before, after = (panel.collections[0] for panel in figure.axes)
+    np.testing.assert_array_equal(before.get_offsets(), shown.factors[:, :2])
+    np.testing.assert_array_equal(after.get_offsets(), shown.entangled[:, :2])
+    np.testing.assert_array_equal(np.asarray(after.get_array()), shown.factors[:, 0])
+    scores = [float(panel.get_title().partition("MIG ")[2]) for panel in figure.axes]
+    assert scores[0] > 0.95  # 1, less the bias of 500 samples
+    assert scores[1] < 0.05

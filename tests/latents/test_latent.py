@@ -114,3 +114,10 @@ def test_a_latent_of_your_own_needs_only_a_code() -> None:
     measured = replace(SUMMARY, low=[0.0, -4.0], high=[1.0, 10.0])
     assert latent.traversal(2, 1.0, measured, {}).tolist() == [[0.0, 1.0], [-4.0, 10.0]]
     assert latent.sample(4, torch.Generator(), SUMMARY, {}).shape == (4, 2)
+
+
+def test_a_deterministic_code_is_what_the_encoder_gave() -> None:
+    outputs = torch.randn(3, 4)
+    code = Deterministic(size=4).code(outputs, {}, torch.Generator())
+    assert code.z is outputs
+    assert code.representation is outputs

@@ -7,8 +7,10 @@ import pytest
 
 from tests.metrics.samples import mixed, noise
 from unweave.errors import InputError
-from unweave.metrics import total_correlation, total_correlation_sampled
+from unweave.metrics import mutual_information, total_correlation, total_correlation_sampled
 from unweave.metrics.scoring.inputs import Floats
+
+GRID = np.array(np.meshgrid(range(4), range(4), indexing="ij")).reshape(2, -1).T.astype(float)
 
 
 def by_determinant(codes: Floats, ridge: float) -> float:
@@ -75,3 +77,11 @@ def test_samples_of_the_posterior_are_less_dependent_than_means() -> None:
     assert total_correlation(means).score > 2
     with pytest.raises(InputError, match=r"shape \(5000, 2\) but logvar"):
         total_correlation(means, logvar=means[:, :1])
+
+
+def test_mutual_information_of_known_pairs() -> None:
+    assert mutual_information(GRID).score == pytest.approx(0)
+    twice = mutual_information(GRID[:, [0, 0, 1]])
+    assert twice.score == pytest.approx(2 * np.log(4) / 6)  # of six ordered pairs two are equal
+    np.testing.assert_allclose(np.diag(twice.table), np.log(4))
+    assert mutual_information(GRID[:, :1]).score == 0.0

@@ -1,8 +1,10 @@
 """The page of a finding."""
 
 import pandas as pd
+import pytest
 
 from unweave.papers import FINDINGS, Answer, Claim, Finding, Part, page, write_document
+from unweave.papers.drawing import of_table
 from unweave.papers.page import markdown_table
 
 
@@ -37,3 +39,19 @@ def test_what_was_written_about_the_stored_results_is_not_shown_beside_others() 
 
 def test_missing_values_are_empty_cells() -> None:
     assert markdown_table(pd.DataFrame({"a": [float("nan")], "b": [1]})).splitlines()[-1] == "|  | 1 |"
+
+
+def test_only_finished_runs_are_drawn() -> None:
+    rows = [("finished", "vae", 0.1), ("finished", "ae", 0.2), ("failed", "pca", 0.9)]
+    table = pd.DataFrame(rows, columns=["state", "recipe", "mig"]).assign(data="dsprites", seed=0)
+    picture = of_table("score_strips", "Every run.", metrics=["mig"])
+    assert picture.name == "score-strips"
+    figure = picture.draw(table)
+    labels = [text.get_text() for axes in figure.axes for text in axes.get_xticklabels() + axes.get_yticklabels()]
+    assert any("AE" in label.upper() for label in labels)
+    assert not any("PCA" in label.upper() for label in labels)
+
+
+@pytest.mark.parametrize(("shown", "verdict"), [(True, "shown"), (False, "not shown"), (None, "not tested")])
+def test_a_claim_says_what_it_is(shown: bool | None, verdict: str) -> None:
+    assert Claim("It rains.", shown, "").verdict == verdict

@@ -13,6 +13,7 @@ from tests.study.tiny import SPEC, Dots
 from unweave.errors import InputError
 from unweave.metrics import udr
 from unweave.study import Study
+from unweave.study.noise import Noise
 from unweave.study.udr import udr_of
 
 
@@ -34,3 +35,12 @@ def test_runs_are_compared_with_their_other_seeds(tmp_path: Path, monkeypatch: p
 def test_workers_cannot_measure_it() -> None:
     with pytest.raises(InputError, match="unweave study table --udr"):
         _ = Study(SPEC.replace('["mig"]', '["mig", "udr"]')).planned
+
+
+def test_images_are_random_and_a_function_of_their_factors(generator: torch.Generator) -> None:
+    data = Noise((3, 8, 8))
+    sample = data.sample(64, generator)
+    assert sample.images.shape == (64, 3, 8, 8)
+    assert 100 < sample.images.float().mean() < 155
+    assert sample.factors is not None
+    assert torch.equal(data.images(sample.factors), sample.images)

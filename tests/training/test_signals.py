@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import threading
 
 import pytest
 
+from unweave.training.allocator import keep_memory
 from unweave.training.signals import stopping
 
 
@@ -32,3 +34,14 @@ def test_other_threads_leave_signals_alone() -> None:
     thread.start()
     thread.join()
     assert handlers == [before]
+
+
+def test_glibc_keeps_memory() -> None:
+    if platform.libc_ver()[0] != "glibc":
+        pytest.skip("another C library")
+    assert keep_memory()
+
+
+def test_without_glibc_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "libc_ver", lambda: ("musl", "1.2"))
+    assert not keep_memory.__wrapped__()
