@@ -181,15 +181,35 @@ def test_every_known_setting_can_be_set_to_its_own_value() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "settings"),
+    ("name", "settings", "term", "expected"),
     [
-        ("beta_vae", {"beta": 2, "kl.schedule": "linear"}),
-        ("qlae", {"protocol": "paper", "lr": 1e-4}),
-        ("annealed_vae", {"gamma": 10.0, "capacity": 15.0, "capacity.over": 0.5}),
-        ("factor_vae", {"gamma": 1, "kl.weight": 2}),
-        ("jl1_vae", {"beta": 1.0, "gamma": 0.025, "jacobian_l1.columns": 1, "jacobian_l1.share": 0.25}),
-        ("tripod", {"nhp": 1e-4, "normalised_hessian.share": 0.05, "net": "conv64"}),
+        ("beta_vae", {"beta": 2, "kl.schedule": "linear"}, "kl", (2, "linear", {})),
+        ("qlae", {"protocol": "paper", "lr": 1e-4}, "commitment", (0.01, "constant", {})),
+        (
+            "annealed_vae",
+            {"gamma": 10.0, "capacity": 15.0, "capacity.over": 0.5},
+            "capacity",
+            (10, "constant", {"maximum": 15, "over": 0.5}),
+        ),
+        ("factor_vae", {"gamma": 1, "kl.weight": 2}, "kl", (2, "constant", {})),
+        (
+            "jl1_vae",
+            {"beta": 1.0, "gamma": 0.025, "jacobian_l1.columns": 1, "jacobian_l1.share": 0.25},
+            "jacobian_l1",
+            (0.025, "linear", {"columns": 1, "share": 0.25}),
+        ),
+        (
+            "tripod",
+            {"nhp": 1e-4, "normalised_hessian.share": 0.05, "net": "conv64"},
+            "normalised_hessian",
+            (1e-4, "constant", {"share": 0.05}),
+        ),
     ],
 )
-def test_settings_that_only_look_alike_are_accepted(name: str, settings: dict[str, Any]) -> None:
-    compose(name, settings)
+def test_settings_that_only_look_alike_are_both_set(
+    name: str, settings: dict[str, Any], term: str, expected: tuple[float, str, dict[str, Any]]
+) -> None:
+    (found,) = (weighted for weighted in compose(name, settings).terms if weighted.name == term)
+    weight, schedule, fields = expected
+    assert (found.weight, found.schedule.kind) == (weight, schedule)
+    assert fields.items() <= found.term.model_dump().items()
