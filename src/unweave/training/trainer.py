@@ -87,7 +87,7 @@ def fit(
     Args:
         configuration: What identifies the run: the recipe, the data and all settings that change its weights.
         execution: How it is carried out: device, threads and checkpoints.
-        data: The data set to train on, which must be the one that the configuration names.
+        data: The data set to train on.
         store: The folder of all runs.
         callback: A function to call during training, and how often; none by default.
 
@@ -141,7 +141,7 @@ def extend(
         run: A run, the path of its folder, or its name, label or first digits in the store.
         steps: The number of steps of the longer run, counted from the start.
         store: Where the longer run is kept, and where ``run`` is found by its name; by default beside ``run``.
-        data: The data set of the run; by default it is loaded by its name.
+        data: The data set of the run, which is opened again by default.
         **settings: Settings of the execution: ``device``, ``threads``, ``checkpoint_seconds``.
 
     Returns:
