@@ -225,7 +225,9 @@ def _recorded(folder: Path, state: State | None, first: bool) -> Iterator[list[R
     try:
         yield records
     except (KeyboardInterrupt, SystemExit):
-        records[-1]("interrupted")
+        saved = read_state(folder)
+        if saved is None or saved.status != "finished":  # a signal during the last step ends the process, not the run
+            records[-1]("interrupted")
         raise
     except BaseException as error:
         with contextlib.suppress(Unavailable):  # of a full disk, which is the error itself
