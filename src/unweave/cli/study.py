@@ -256,8 +256,12 @@ def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, A
 
     if where["engine"] == "local":
         _print_absent(study)
-    with shown(study) as (report, watch):
-        states = study.run(part=_part(part), retry=retry, report=report, watch=watch, **where)
+    try:
+        with shown(study) as (report, watch):
+            states = study.run(part=_part(part), retry=retry, report=report, watch=watch, **where)
+    except KeyboardInterrupt:
+        console.print("stopped; the same command continues.")
+        raise
     for run, reason in study.set_aside.items():
         console.print(f"{run}  set aside and trained again  {reason}", soft_wrap=True, highlight=False)
     _print_states(states)

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
@@ -56,12 +57,13 @@ def run_tasks(
     """Carry out tasks on worker processes; ``report`` is called for each that ends, ``watch`` with those under way.
 
     A worker that is killed is replaced, and its run is continued from its last checkpoint. Ctrl-C ends all workers with
-    a checkpoint.
+    a checkpoint, a second Ctrl-C ends them at once.
     """
     context = multiprocessing.get_context("spawn")
     queue = Queue(tasks, report)
-    slots = [_start(context) for _ in range(min(workers, len(tasks)))]
+    slots: list[Slot] = []
     try:
+        slots.extend(_start(context) for _ in range(min(workers, len(tasks))))
         while queue or any(slot.task for slot in slots):
             _hand_out(slots, queue)
             watch([slot.name for slot in slots if slot.task])
@@ -75,10 +77,24 @@ def run_tasks(
 def _start(context: Any) -> Slot:
     here, there = context.Pipe()
     process = context.Process(target=work, args=(there, ENVIRONMENT), daemon=True)
-    with single_threaded():
+    with single_threaded(), _terminal_held_back():
         process.start()
     there.close()
     return Slot(process, here)
+
+
+@contextlib.contextmanager
+def _terminal_held_back() -> Iterator[None]:
+    """Block Ctrl-C for processes that are started here, from their first moment; this one receives it afterwards.
+
+    A terminal sends it to the launcher and to its workers; the launcher alone decides, and stops each worker once.
+    """
+    resource_tracker.ensure_running()  # which unblocks signals when it is started
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager
@@ -125,11 +141,18 @@ def _collect(slots: list[Slot], queue: Queue, context: Any) -> None:
 
 
 def _end(slots: Iterable[Slot]) -> None:
+    try:
+        for slot in slots:
+            if slot.task is not None and slot.process.is_alive():
+                os.kill(slot.process.pid, signal.SIGTERM)  # which training answers with a checkpoint
+            with contextlib.suppress(OSError):
+                slot.connection.send(None)
+        for slot in slots:
+            slot.process.join()
+    except KeyboardInterrupt:  # the second one
+        for slot in slots:
+            slot.process.kill()
+            slot.process.join()
+        raise
     for slot in slots:
-        if slot.task is not None and slot.process.is_alive():
-            os.kill(slot.process.pid, signal.SIGTERM)  # which training answers with a checkpoint
-        with contextlib.suppress(OSError):
-            slot.connection.send(None)
-    for slot in slots:
-        slot.process.join()
         slot.connection.close()

@@ -165,7 +165,6 @@ def work(connection: Any, environment: Mapping[str, str]) -> None:
 
     torch.set_num_threads(1)
     set_level("quiet")
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the launcher, which ends its workers by SIGTERM
     stop_with_parent()
     worker = Worker()
     while True:
