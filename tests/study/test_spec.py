@@ -133,3 +133,15 @@ def test_a_word_is_a_name_and_not_a_file(
     (tmp_path / "own").touch()
     with pytest.raises(InputError, match=message):
         read_spec(name)
+
+
+def test_more_than_a_million_runs_are_refused_by_their_count() -> None:
+    axes = "".join(f"s{axis} = {list(range(100))}\n" for axis in range(3))
+    grid = f'name = "x"\n[[grid]]\nrecipe = "vae"\ndata = "dsprites"\n{axes}'
+    assert len(list(parse_spec(grid.replace("s2 =", "# s2 =")).points())) == 10_000
+    parse_spec(grid)  # exactly a million
+    with pytest.raises(InputError, match=r"line 2: grid 1: the study has 2,000,000 runs, but at most 1,000,000"):
+        parse_spec(grid + "seeds = 2\n")
+    many = "".join(f"t{axis} = {list(range(100))}\n" for axis in range(20))
+    with pytest.raises(InputError, match=r"about 10\^46 runs"):
+        parse_spec(grid + many)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas
 import pytest
+import torch
 
 from tests.study.tiny import SPEC
 from unweave.errors import InputError
@@ -192,3 +193,16 @@ def _children(pid: int) -> list[int]:
 def test_runs_are_chosen_by_settings_or_a_function(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"where must be settings, .* got 'ae'"):
         Study(SPEC, store=tmp_path).runs(where="ae")  # type: ignore[arg-type]
+
+
+def test_a_device_that_is_not_there_is_refused_before_workers_start(tmp_path: Path) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a GPU")
+    with pytest.raises(InputError, match="this machine has no device 'cuda'"):
+        Study(SPEC, store=tmp_path / "store").run(device="cuda")
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_number_of_steps_without_end_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="steps"):
+        Study(SPEC.replace("steps = 3", f"steps = {10**20}"), store=tmp_path).planned  # noqa: B018

@@ -72,7 +72,7 @@ class Recipe(Settings):
     linear: Literal["pca", "ica"] | None = None  # fitted in closed form instead of by steps
     optimiser: Optimiser = Optimiser()
     batch: int = Field(default=64, ge=2, le=1_000_000)
-    steps: int = Field(default=300_000, ge=1)
+    steps: int = Field(default=300_000, ge=1, le=10**10)
 
     @property
     def base(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import re
 import tomllib
@@ -19,6 +20,7 @@ SHIPPED = Path(__file__).parents[1] / "papers"  # one folder per finding, with i
 NAME = re.compile(r"[\w.-]+")
 AXES = ("recipe", "data")  # what every run has; everything else is a setting
 MOST = 100_000  # seeds of a grid
+MOST_RUNS = 1_000_000  # of all grids
 SNAPSHOT = "score.snapshot"  # the table of the rule for snapshots
 STRENGTH = "strength"  # of a grid: the setting that regularises, which analyses compare methods by
 NUMBER = re.compile(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)(e[+-]?\d+)?|true|false", re.IGNORECASE)
@@ -77,6 +79,7 @@ class Spec(Settings):
                     raise InputError(f"{key} is set by a grid of the study {self.name}: it cannot be changed.")
         changed = self.model_copy(update={"fixed": {**self.fixed, **settings}})
         _check_axes(changed, "")
+        _check_count(changed, "")
         return changed
 
     def scoring_of(self, stage: int) -> Scoring:
@@ -174,6 +177,7 @@ def parse_spec(text: str) -> Spec:
             raise with_line(text, key, table, error) from None
         raise with_line(text, error.setting.partition(".")[0], 0, error) from None
     _check_axes(spec, text)
+    _check_count(spec, text)
     return spec
 
 
@@ -282,6 +286,20 @@ def _check_values(settings: Mapping[str, Any], title: str, text: str, section: i
             if isinstance(single, str) and NUMBER.fullmatch(single):
                 wrong = InputError(f"{title}: {key} must not be a text, got {single!r}: write it without quotes.")
                 raise with_line(text, key, section, wrong)
+
+
+def _check_count(spec: Spec, text: str) -> None:
+    """Refuse a study with too many runs, by their number, without listing them."""
+    runs = 0
+    for number, grid in enumerate(spec.grid, start=1):
+        merged = {**spec.fixed, **grid}
+        lengths = [len(next(iter(zipped.values()))) for zipped in _zips(merged, f"grid {number}")]
+        lengths += [len(value) for key, value in merged.items() if key != "zip" and isinstance(value, list)]
+        runs += math.prod(lengths) * merged.get("seeds", 1)
+        if runs > MOST_RUNS:
+            count = f"{runs:,}" if runs < 10**15 else f"about 10^{math.floor(math.log10(runs))}"
+            wrong = InputError(f"grid {number}: the study has {count} runs, but at most {MOST_RUNS:,} are possible.")
+            raise with_line(text, "grid", number, wrong)
 
 
 def _product(grid: Mapping[str, Any], title: str) -> Iterator[tuple[Hashable, dict[str, Any]]]:

@@ -21,6 +21,7 @@ from unweave.study.selection import select
 from unweave.study.spec import Spec, find_spec, parse_spec, read_spec
 from unweave.study.table import Protocols, Row, row_of
 from unweave.training import Execution, Run
+from unweave.training.configuration import check_device
 from unweave.training.run import open_folder_of
 
 if TYPE_CHECKING:
@@ -133,7 +134,9 @@ class Study:
         """
         chosen = Engine(engine, workers, address, cpus, gpus)
         execution = {**chosen.execution, **execution}
-        Execution(**execution)  # a wrong setting is one mistake, not the failure of every run
+        wanted = Execution(**execution)  # a wrong setting is one mistake, not the failure of every run
+        if chosen.name == "local":
+            check_device(wanted.device)
         self.stored.make()
         if retry:
             self._forget_failures(part)

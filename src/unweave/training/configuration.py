@@ -221,6 +221,13 @@ def check_execution(execution: Execution) -> None:
         extra("tensorboard", "tensorboard")
 
 
+def check_device(device: str) -> None:
+    """Raise an InputError if this machine has no device of this kind."""
+    present = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if not present.get(device, True):
+        raise InputError(f"this machine has no device {device!r}: choose 'cpu', or 'auto' for what it has.")
+
+
 def write_configuration(folder: Path, configuration: Configuration) -> None:
     """Write the configuration of a run; a folder with a different configuration is refused."""
     path = folder / CONFIGURATION
