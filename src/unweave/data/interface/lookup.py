@@ -72,7 +72,7 @@ def _identity(name: str, maker: Maker, options: str, state: Hashable) -> DataIde
 @lru_cache(maxsize=4096)
 def num_factors(identity: DataIdentity) -> int | None:
     """Return the number of factors of the data of an identity, None if they are unknown; a named set is not opened."""
-    data = open_data(identity) if identity.name == OWN else _describe(identity.name, identity.options)
+    data = open_data(identity) if identity.name == OWN else _describe(identity.name, _with_places(identity))
     return len(data.space) if data.has_factors else None
 
 
@@ -86,8 +86,7 @@ def open_data(identity: DataIdentity, **changes: Any) -> FactorData:
             raise Unavailable(f"the images are no longer at {source['path']}: move them back, or pass the data.")
         data: FactorData = load(Path(source["path"]), **{**source["options"], **changes})
     else:
-        places = source["options"] if source and isinstance(_maker(identity.name), type) else {}
-        data = load(identity.name, **{**identity.options, **places, **changes})
+        data = load(identity.name, **{**_with_places(identity), **changes})
     if data.identity != identity and not changes:
         where = f" at {source['path']}" if source else ""
         raise Unavailable(
@@ -95,6 +94,12 @@ def open_data(identity: DataIdentity, **changes: Any) -> FactorData:
             f"{data.identity.fingerprint} and was {identity.fingerprint}. Restore it, or pass the data."
         )
     return data
+
+
+def _with_places(identity: DataIdentity) -> dict[str, Any]:
+    """Return the options of a named set, with those that say where its files are."""
+    places = identity.source["options"] if identity.source and isinstance(_maker(identity.name), type) else {}
+    return {**identity.options, **places}
 
 
 def set_named(name: str) -> type[FactorData]:
