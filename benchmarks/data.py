@@ -21,8 +21,8 @@ from torch import Tensor, nn
 import unweave
 from unweave.data import SETS, FactorData
 from unweave.data.dsprites import DSprites, draw_sprites
+from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array
-from unweave.data.files.folder import data_folder
 from unweave.data.shapes3d import Shapes3D
 
 BATCH = 64

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 METHODS = {
     "ae": "AE",
@@ -84,6 +87,8 @@ CAPITALS = (
     "sap",
     "udr",
 )
+OWN = "own"  # the name of all data that comes from the user's own files and arrays
+ARRAY_FILES = {".npy", ".npz", ".h5", ".hdf5"}  # endings of files of images, left out of a label
 
 _KNOWN = {**METHODS, **DATA, **SCORES}
 _LONGEST_FIRST = "|".join(sorted(_KNOWN, key=len, reverse=True))
@@ -120,6 +125,14 @@ def score_fields(metric: str) -> dict[str, str]:
     ({'mig': 'score'}, {'wasserstein_correlation.score': 'score', 'wasserstein_correlation.normalised': 'normalised'})
     """
     return {f"{metric}.{field}": field for field in SEVERAL[metric]} if metric in SEVERAL else {metric: "score"}
+
+
+def label_of(name: str, source: Mapping[str, Any] | None) -> str:
+    """Return the name to show: for the user's own data, the name of its file or folder."""
+    if name != OWN:
+        return name
+    path = Path(source["path"]) if source else Path("own images")
+    return path.stem if path.suffix.lower() in ARRAY_FILES else path.name
 
 
 def _printed(found: re.Match[str]) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.data.servers import Site, serve
+from unweave.data.files import data_folder
 from unweave.data.files.downloads import RemoteFile, checksum, fetch, verify
-from unweave.data.files.folder import data_folder
 from unweave.errors import Unavailable
 
 CONTENT = random.Random(0).randbytes(3_000_000)

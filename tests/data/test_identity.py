@@ -14,8 +14,8 @@ import torch
 import unweave
 from tests.data.test_sets import DRAWN
 from unweave.data.interface.identity import DataIdentity, code_of, digest, plain
-from unweave.data.interface.labels import label_of
 from unweave.errors import InputError
+from unweave.names import label_of
 
 PIXELS = {  # version, then hashes of 200 images at 64 × 64 and at 32 × 32
     "dsprites": ("1", "03a300d415add8f2", "215b27a4be15ad22"),

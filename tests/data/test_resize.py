@@ -5,7 +5,7 @@ import pytest
 import torch
 from PIL import Image
 
-from unweave.data.files.resize import resize
+from unweave.data.files.picture_files import resize
 
 
 def picture(size: int) -> torch.Tensor:

@@ -10,7 +10,7 @@ from PIL import Image
 from torch.utils.data import Dataset, IterableDataset, TensorDataset
 
 import unweave
-from unweave.data.files.torch_datasets import read_dataset
+from unweave.data.files.own_sources import read_dataset
 from unweave.errors import InputError
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (6, 8, 9, 3), dtype=np.uint8)

@@ -10,7 +10,7 @@ from tests.terms.models import forward, gradient, randn
 from unweave.latents import FSQ, Deterministic, Gaussian
 from unweave.terms import KernelMultiinformation
 from unweave.terms.kernel_multiinformation import kernel_multiinformation
-from unweave.terms.reduction import batch_scale
+from unweave.terms.term import batch_scale
 
 SCALE = torch.tensor([0.5, 1.0, 3.0]).double()
 

@@ -15,7 +15,7 @@ from unweave.latents import FSQ, Deterministic
 from unweave.terms import NormalisedHessian
 from unweave.terms.curvature import flat_layers, normal, rademacher
 from unweave.terms.normalised_hessian import normalised_hessian_penalty
-from unweave.terms.reduction import batch_scale
+from unweave.terms.term import batch_scale
 
 FORMS = randn(4, 3, 3)
 SCALE = torch.tensor([0.5, 1.0, 3.0]).double()

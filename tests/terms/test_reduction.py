@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.terms.models import randn
-from unweave.terms.reduction import batch_scale, over_batch
+from unweave.terms.term import batch_scale, over_batch
 
 
 def test_sums_and_means_are_of_each_row_and_then_of_the_batch() -> None:

@@ -23,7 +23,7 @@ from unweave.cli.options import (
     print_json,
     save,
 )
-from unweave.data.files.folder import data_folder
+from unweave.data.files import data_folder
 from unweave.errors import InputError
 
 if TYPE_CHECKING:

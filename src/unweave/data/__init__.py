@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from unweave.lazy import lazy
 
 if TYPE_CHECKING:
-    from unweave.data.files.folder import data_folder
+    from unweave.data.files import data_folder
     from unweave.data.interface.factor_data import Card, FactorData, Sample
     from unweave.data.interface.identity import DataIdentity
     from unweave.data.interface.lookup import (
@@ -42,7 +42,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "SETS": "unweave.data.sets:SETS",
-            "data_folder": "unweave.data.files.folder:data_folder",
+            "data_folder": "unweave.data.files:data_folder",
             "DataIdentity": "unweave.data.interface.identity:DataIdentity",
             "OwnImages": "unweave.data.own:OwnImages",
             **{name: f"unweave.data.interface.factor_data:{name}" for name in ("Card", "FactorData", "Sample")},

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unweave.data._polygons import fill, snap
+from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array, npz_rows, npz_shape
 from unweave.data.files.downloads import RemoteFile, verify
-from unweave.data.files.folder import data_folder
-from unweave.data.files.resize import resize
+from unweave.data.files.picture_files import resize
 from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.errors import Unavailable, extra
 from unweave.factors import Categorical, Cyclic, FactorSpace

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from unweave.data.dsprites import CANVAS, DSprites
-from unweave.data.files.picture_files import picture_files, read_picture
-from unweave.data.files.resize import resize
+from unweave.data.files.picture_files import picture_files, read_picture, resize
 from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.data.interface.identity import digest
 from unweave.errors import InputError, unknown, whole

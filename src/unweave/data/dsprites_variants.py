@@ -14,7 +14,7 @@ from PIL import Image
 from torch import Tensor
 
 from unweave.data.dsprites import CANVAS, DSprites
-from unweave.data.files.resize import resize
+from unweave.data.files.picture_files import resize
 from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 
 CITATION = (

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from unweave.data.files.arrays import npz_rows, npz_shape
 from unweave.data.files.downloads import RemoteFile
+from unweave.data.files.picture_files import resize
 from unweave.data.files.published_set import CHUNK, Published, Rows
-from unweave.data.files.resize import resize
 from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.factors import Categorical, FactorSpace
 

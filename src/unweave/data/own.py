@@ -12,14 +12,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unweave.data.files.picture_files import over_black
-from unweave.data.files.resize import resize
+from unweave.data.files.picture_files import over_black, resize
 from unweave.data.files.tables import Table
 from unweave.data.interface.factor_data import Card, FactorData, Sample, check_image_size
 from unweave.data.interface.identity import digest
-from unweave.data.interface.labels import OWN
 from unweave.errors import InputError, whole
 from unweave.factors import FactorSpace, Whole, check_generator
+from unweave.names import OWN
 
 HASHED = 1 << 24  # bytes hashed at a time
 Array = NDArray[Any]

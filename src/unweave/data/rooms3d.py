@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from unweave.data._solids import Hit, hit_ball, hit_capsule, hit_cube, hit_cylinder, positive
+from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array
-from unweave.data.files.folder import data_folder
 from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.factors import Categorical, Cyclic, FactorSpace
 from unweave.progress import progress

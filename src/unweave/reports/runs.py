@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.data import FactorData
-from unweave.data.interface.labels import OWN
 from unweave.errors import InputError
-from unweave.names import spelled
+from unweave.names import OWN, spelled
 from unweave.own_code import guarded, own_code_of
 from unweave.progress import duration
 from unweave.reports.facts import Facts, about_recipe, read_facts, sentence_of

@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from unweave.data.interface.labels import label_of
 from unweave.errors import Damaged, InputError, OtherVersion, Unavailable
+from unweave.names import label_of
 from unweave.store.files import is_whole
 from unweave.store.folder import CONFIGURATION, STATE, read_fields, read_label
 from unweave.store.formats import refused, writer_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from unweave.data.interface.labels import label_of
+from unweave.names import label_of
 
 NOT_SETTINGS = (
     "recipe",

@@ -14,8 +14,7 @@ from unweave.data.distances import box_blur
 from unweave.errors import InputError
 from unweave.model import IN_UNIT_RANGE, Forward, Likelihood
 from unweave.settings import named, written_unless
-from unweave.terms.reduction import Reduction, over_batch
-from unweave.terms.term import Term
+from unweave.terms.term import Reduction, Term, over_batch
 
 EPSILON = 1e-6  # blurred probabilities are clamped this far from 0 and 1; float32 still separates 1 − 1e-6 from 1
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from unweave.model import Model
-from unweave.terms.precision import full_precision
+from unweave.terms.term import full_precision
 
 ROWS = 128  # codes per call of the decoder: memory of larger activations is returned to the system, which is slow
 TRIED = 8  # codes at which second derivatives are checked

@@ -11,8 +11,7 @@ from torch import Tensor
 from unweave.latents import Gaussian, Latent
 from unweave.model import Forward
 from unweave.terms.gaussians import posterior
-from unweave.terms.precision import full_precision
-from unweave.terms.term import Term
+from unweave.terms.term import Term, full_precision
 
 DIAGONAL = {"i": 10.0, "ii": 1.0}  # λ_d / λ_od as published for each kind
 

@@ -11,8 +11,7 @@ from torch import Tensor, nn
 from unweave.errors import InputError
 from unweave.model import Forward
 from unweave.settings import named
-from unweave.terms.reduction import Reduction
-from unweave.terms.term import StatefulTerm
+from unweave.terms.term import Reduction, StatefulTerm
 
 WIDTHS = (16, 32, 64, 64)
 

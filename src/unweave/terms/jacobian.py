@@ -14,8 +14,7 @@ from unweave.errors import InputError
 from unweave.latents import Latent
 from unweave.model import Forward
 from unweave.terms.curvature import ROWS
-from unweave.terms.precision import full_precision
-from unweave.terms.term import Term
+from unweave.terms.term import Term, full_precision
 
 
 def column_differences(

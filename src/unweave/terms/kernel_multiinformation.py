@@ -10,8 +10,7 @@ from torch import Tensor
 
 from unweave.model import Forward
 from unweave.terms.gaussians import log_density
-from unweave.terms.reduction import batch_scale
-from unweave.terms.term import Term
+from unweave.terms.term import Term, batch_scale
 
 
 def kernel_multiinformation(z: Tensor, scale: Tensor) -> Tensor:

@@ -9,8 +9,7 @@ from torch import Tensor
 from unweave.latents import Gaussian, Laplace, Latent
 from unweave.model import Forward
 from unweave.terms.gaussians import kl_to_prior, posterior
-from unweave.terms.reduction import Reduction, over_batch
-from unweave.terms.term import Term
+from unweave.terms.term import Reduction, Term, over_batch
 
 
 def kl_divergence(mean: Tensor, logvar: Tensor, *, reduction: Reduction = "sum") -> Tensor:

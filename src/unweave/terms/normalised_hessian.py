@@ -13,8 +13,7 @@ from unweave.errors import InputError
 from unweave.model import Forward, Model
 from unweave.terms.curvature import flat_layers, normal, over_entries, rademacher, second_differences, variance
 from unweave.terms.hessian_penalty import SMOOTH
-from unweave.terms.reduction import batch_scale
-from unweave.terms.term import Term
+from unweave.terms.term import Term, batch_scale
 
 EPSILON = 0.1  # length of a step, in standard deviations of its latent
 FLAT = 1e-10  # added to the denominator: a layer without curvature counts 0, as in the authors' code

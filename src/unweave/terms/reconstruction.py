@@ -10,8 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from unweave.model import Forward, Likelihood
-from unweave.terms.reduction import Reduction, over_batch
-from unweave.terms.term import Term
+from unweave.terms.term import Reduction, Term, over_batch
 
 
 def reconstruction_loss(

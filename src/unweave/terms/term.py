@@ -1,15 +1,20 @@
-"""A term of the loss: a formula of one forward pass, without its weight or schedule."""
+"""A term of the loss, a formula of one forward pass without its weight or schedule; and the reductions of terms."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from contextlib import AbstractContextManager
+from typing import ClassVar, Literal
 
+import torch
 from pydantic import Field
 from torch import Tensor, nn
 
 from unweave.latents import Latent
 from unweave.model import Forward, Model
 from unweave.settings import Settings
+
+Reduction = Literal["sum", "mean"]
+SMALLEST = 1e-6  # added to standard deviations, because they are divisors; as in Tripod's code
 
 
 class Term(Settings):
@@ -76,3 +81,27 @@ class AdversarialTerm(Term):
     def adversary_loss(self, forward: Forward, adversary: nn.Module) -> Tensor:
         """Compute what the adversary minimises, a scalar."""
         raise NotImplementedError
+
+
+def full_precision(like: Tensor) -> AbstractContextManager[object]:
+    """Disable autocast on the tensor's device, so that layers compute in the precision of their weights."""
+    return torch.autocast(like.device.type, enabled=False)
+
+
+def over_batch(values: Tensor, reduction: Reduction) -> Tensor:
+    """Sum or average ``values`` (B, …) over all axes but the first, then average over the batch: a scalar.
+
+    The mean is the normalised form of Michlo et al. 2023, app. B.1, with which the same weights can be used for all
+    image sizes and numbers of latents.
+    """
+    rows = values.flatten(1)  # (B, elements)
+    return rows.sum(1).mean() if reduction == "sum" else rows.mean()
+
+
+def batch_scale(continuous: Tensor) -> Tensor:
+    """Compute the biased standard deviation (D,) of continuous codes (B, D) over the batch, plus 1e-6.
+
+    Tripod (Hsu et al. 2024), sec. 3.4, takes the codes before rounding, which may vary when the rounded ones do not. A
+    constant latent has a gradient of 0, not an infinite one.
+    """
+    return continuous.std(0, correction=0) + SMALLEST

@@ -8,7 +8,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from unweave.data.files.folder import data_folder
+from unweave.data.files import data_folder
 from unweave.errors import Unavailable
 
 PREFIX = "zoo:"

@@ -1,1 +1,12 @@
 """Data sets from files: downloads, arrays on disk, pictures, and tables of factors."""
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+
+def data_folder(name: str = "") -> Path:
+    """Return the folder of data set ``name`` in ``UNWEAVE_DATA``, by default in the platform's cache folder."""
+    root = os.environ.get("UNWEAVE_DATA")
+    return (Path(root).expanduser() if root else platformdirs.user_cache_path("unweave")) / name

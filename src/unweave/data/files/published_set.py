@@ -13,10 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array
 from unweave.data.files.downloads import RemoteFile, verify
-from unweave.data.files.folder import data_folder
-from unweave.data.files.resize import resize
+from unweave.data.files.picture_files import resize
 from unweave.data.interface.factor_data import FactorData, check_image_size
 from unweave.data.interface.identity import digest
 from unweave.errors import Unavailable

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from unweave.data.interface.labels import label_of
 from unweave.errors import InputError
+from unweave.names import label_of
 from unweave.settings import Settings
 
 

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from unweave.data.files import data_folder
 from unweave.data.files.downloads import fetch
-from unweave.data.files.folder import data_folder
 from unweave.data.files.own_sources import load_own
 from unweave.data.interface.factor_data import FactorData
 from unweave.data.interface.identity import DataIdentity, code_of, plain
-from unweave.data.interface.labels import OWN
 from unweave.data.sets import SETS
 from unweave.errors import InputError, MissingExtra, Unavailable, unknown
+from unweave.names import OWN
 from unweave.own_code import imported
 from unweave.settings import key_in
 
