@@ -57,7 +57,7 @@ def test_every_net_is_built_for_any_number_of_channels(name: str, channels: int)
     decoder.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     codes = torch.randn(2, 3, requires_grad=True)
     hidden = decoder.activations(codes)  # type: ignore[operator]
-    assert len(hidden) == {"conv64": 5, "conv16": 4, "tripod": 4, "qlae": 5, "mlp": 2}[name]
+    assert len(hidden) == {"conv64": 5, "conv16": 4, "burgess": 6, "tripod": 4, "qlae": 5, "mlp": 2}[name]
     logits = decoder(codes)
     assert logits.shape == (2, channels, 32, 48)
     assert all(h.requires_grad for h in hidden)

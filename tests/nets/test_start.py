@@ -31,7 +31,7 @@ def headless(shape: tuple[int, int, int], outputs: int, latents: int) -> tuple[n
     return encoder, nn.Sequential(nn.Linear(latents, pixels), nn.Unflatten(1, shape))
 
 
-@pytest.mark.parametrize("name", ["conv64", "conv16", "mlp"])
+@pytest.mark.parametrize("name", ["conv64", "conv16", "burgess", "mlp"])
 def test_balanced_keeps_the_size_of_signals(name: str) -> None:
     torch.manual_seed(0)
     encoder, decoder = build_net(name, (1, 32, 32), 20, 10, start="balanced")
@@ -43,7 +43,7 @@ def test_balanced_keeps_the_size_of_signals(name: str) -> None:
     assert all((bias == 0).all() for key, bias in decoder.state_dict().items() if key.endswith("bias"))
 
 
-@pytest.mark.parametrize("name", ["conv64", "conv16", "tripod", "qlae", "mlp", "linear"])
+@pytest.mark.parametrize("name", ["conv64", "conv16", "burgess", "tripod", "qlae", "mlp", "linear"])
 def test_tensorflow_is_glorot_uniform_by_the_fans_of_tensorflow(name: str) -> None:
     """The fans as tf.keras computes them from a kernel (h, w, in, out), or (h, w, out, in) where it is transposed."""
     torch.manual_seed(0)

@@ -10,6 +10,7 @@ from pydantic import Field, model_serializer, model_validator
 from pydantic_core import PydanticSerializationError
 
 from unweave.errors import InputError
+from unweave.nets.burgess import burgess
 from unweave.nets.conv16 import conv16
 from unweave.nets.conv64 import conv64
 from unweave.nets.linear import linear
@@ -22,6 +23,7 @@ from unweave.settings import Settings, key_in, keyword_settings, name_in, named
 NETS: dict[str, Build] = {
     "conv64": conv64,
     "conv16": conv16,
+    "burgess": burgess,
     "tripod": tripod,
     "qlae": qlae,
     "mlp": mlp,

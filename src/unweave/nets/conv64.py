@@ -6,6 +6,8 @@ last has 2 × 2 kernels in two layers of the encoder. Its table and the other tw
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from torch import Tensor, nn
@@ -72,21 +74,41 @@ def conv64(
         nn.Sequential(nn.Linear(latents, units), activation_layer(activation)),
         nn.Sequential(nn.Linear(units, features), activation_layer(activation), Unflatten(wide, rows, columns)),
     ]
-    upconvs = ((wide, wide), (wide, narrow), (narrow, narrow))
-    output = Upconv(narrow, channels)
+    return balanced(Net(encoder, upsampled(full, (wide, wide, narrow, narrow), channels, activation)))
+
+
+def upsampled(
+    full: Sequence[nn.Module], widths: Sequence[int], channels: int, activation: Activation
+) -> LayeredDecoder:
+    """Return a decoder of fully connected layers and transposed convolutions, one more than there are width changes.
+
+    Args:
+        full: The first layers; the last of them returns features (B, widths[0], H, W).
+        widths: The numbers of channels before each transposed convolution.
+        channels: The number of channels of an image.
+        activation: The activation of hidden layers.
+
+    Returns:
+        The decoder; with ReLUs, the transposed convolutions are computed as one row.
+    """
+    pairs, output = list(pairwise(widths)), Upconv(widths[-1], channels)
     if activation == "relu":
-        fused = [Upconv(*widths, relu=True) for widths in upconvs]
-        return balanced(Net(encoder, ReLUDecoder([*full, *fused], output)))
-    layers = [nn.Sequential(Upconv(*widths), activation_layer(activation)) for widths in upconvs]
-    return balanced(Net(encoder, LayeredDecoder([*full, *layers], output)))
+        return ReLUDecoder([*full, *(Upconv(*pair, relu=True) for pair in pairs)], output)
+    return LayeredDecoder(
+        [*full, *(nn.Sequential(Upconv(*pair), activation_layer(activation)) for pair in pairs)], output
+    )
 
 
 class ReLUDecoder(LayeredDecoder):
-    """Two linear layers, then four transposed convolutions with their ReLUs fused, computed as one row."""
+    """Fully connected layers, then transposed convolutions with their ReLUs fused, computed as one row."""
 
     output: Upconv
 
     def forward(self, codes: Tensor) -> Tensor:
         """Return logits (B, C, H, W) of ``codes`` (B, D)."""
-        first, second, *upconvs = self.layers
-        return in_a_row([*upconvs, self.output], second(first(codes)))  # type: ignore[list-item]
+        features = codes
+        for layer in self.layers:
+            if not isinstance(layer, Upconv):
+                features = layer(features)
+        upconvs = [layer for layer in self.layers if isinstance(layer, Upconv)]
+        return in_a_row([*upconvs, self.output], features)

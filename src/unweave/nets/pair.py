@@ -63,7 +63,13 @@ class Unflatten(nn.Module):
         return vectors.reshape(-1, *self.shape).permute(0, 3, 1, 2)
 
 
-SIZES = {"conv64": (16, 16), "conv16": (4, 4), "qlae": (16, 32), "tripod": (16, 32)}  # a step, and the smallest size
+SIZES = {  # a step, and the smallest size
+    "conv64": (16, 16),
+    "conv16": (4, 4),
+    "burgess": (16, 16),
+    "qlae": (16, 32),
+    "tripod": (16, 32),
+}
 
 
 def cells(net: str, shape: Shape) -> tuple[int, int]:
