@@ -21,7 +21,7 @@ import unweave
 from parts import PARTS, measure_parts
 from steps import BATCH, Step, disent_step, gflop, has_disent, measure, our_session, our_step, plain_step
 from unweave import FactorData
-from unweave.training.allocator import keep_memory
+from unweave.training.process import keep_memory
 
 ROUNDS = 40
 SIDE = 2048  # of the matrices whose product is the peak
@@ -110,7 +110,7 @@ def in_a_process(threads: int) -> subprocess.Popen[str]:
 import re, sys, tempfile, time, pathlib
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 import torch, unweave, steps
-from unweave.training.allocator import keep_memory
+from unweave.training.process import keep_memory
 torch.set_num_threads({threads})
 keep_memory()
 peak = lambda: int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1]) / 2**20

@@ -12,7 +12,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from unweave.papers import FINDINGS, challenging_assumptions
-from unweave.papers.page import markdown_table
+from unweave.papers.document import markdown_table
 from unweave.recipes import RECIPES, Recipe, compose
 
 ROOT = Path(__file__).parents[1]

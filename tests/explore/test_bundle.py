@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 
-from unweave.explore.bundle import FOLDERS, HERE, RUNTIME, make_page, modules_of, pack, runtime
+from unweave.explore.offline_page import FOLDERS, HERE, RUNTIME, make_page, modules_of, pack, runtime
 
 
 def text_of(url: str) -> str:

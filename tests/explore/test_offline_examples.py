@@ -5,8 +5,8 @@ import torch
 
 import unweave
 from tests.training.small import bars, pictures
-from unweave.explore import offline_examples
-from unweave.explore.offline_examples import choose_examples
+from unweave.explore import examples as explore_examples
+from unweave.explore.examples import choose_examples
 
 
 def test_examples_are_images_of_the_data_with_their_factors() -> None:
@@ -31,10 +31,10 @@ def test_every_value_of_every_factor_is_there_for_the_first_images() -> None:
 
 
 def test_the_room_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offline_examples, "MOST_BYTES", 10 * 256)
+    monkeypatch.setattr(explore_examples, "MOST_BYTES", 10 * 256)
     few = choose_examples(bars())
     assert len(few.images) == len(few.roots) == 10
-    monkeypatch.setattr(offline_examples, "MOST_BYTES", 45 * 256)
+    monkeypatch.setattr(explore_examples, "MOST_BYTES", 45 * 256)
     assert len(choose_examples(bars()).images) == 16 + 17
 
 

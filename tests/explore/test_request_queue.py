@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from unweave.explore.request_queue import BusyError, RequestQueue
+from unweave.explore.middleware import BusyError, RequestQueue
 
 
 def test_one_caller_passes_at_a_time_and_a_full_queue_turns_others_away(

@@ -4,9 +4,8 @@ import torch
 from matplotlib.text import Text
 
 from unweave import FactorData, Run
-from unweave.figures.drawing.distance_blocks import correlation, draw_run_distances
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT
-from unweave.figures.run_distances import SPACES, RunDistances, make_run_distances
+from unweave.figures.run_distances import SPACES, RunDistances, correlation, draw_run_distances, make_run_distances
 
 
 def table(runs: int, factors: int, without_kl: int = 0) -> RunDistances:

@@ -5,8 +5,7 @@ import torch
 
 from unweave import Run
 from unweave.errors import InputError
-from unweave.figures.drawing.latent_order import ordered_latents
-from unweave.figures.drawing.latent_values import latent_values, moved
+from unweave.figures.drawing.latent_rows import latent_values, moved, ordered_latents
 
 
 def test_values_are_those_of_the_run_and_are_described(plain: Run, gaussian: Run, quantised: Run) -> None:

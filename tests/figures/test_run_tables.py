@@ -7,7 +7,7 @@ import pytest
 import unweave
 from tests.training.small import trained
 from unweave.errors import InputError
-from unweave.figures.run_tables import check_scored, method_column, table_of_runs
+from unweave.figures.figure import check_scored, method_column, table_of_runs
 
 
 def test_a_table_has_settings_and_the_last_scores(tmp_path: Path) -> None:

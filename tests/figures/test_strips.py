@@ -5,9 +5,8 @@ import itertools
 import pytest
 import torch
 
-from unweave.figures.drawing.mosaic import mosaic
 from unweave.figures.drawing.panels import PAGE
-from unweave.figures.drawing.strips import BORDER, LABEL, WIDTH, draw_strips, in_colour, to_bytes
+from unweave.figures.drawing.strips import BORDER, LABEL, WIDTH, draw_strips, in_colour, mosaic, to_bytes
 
 
 def test_rows_stand_below_one_another_with_labels_borders_and_captions() -> None:

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from unweave.papers import FINDINGS, Answer, Claim, Finding, Part, page, write_document
-from unweave.papers.drawing import of_table
-from unweave.papers.page import markdown_table
+from unweave.papers.document import markdown_table
+from unweave.papers.results import of_table
 
 
 def judged(table: pd.DataFrame) -> Answer:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from unweave.errors import InputError
-from unweave.papers.summaries import fastest, finished, mean_and_spread, over_seeds
+from unweave.papers.results import fastest, finished, mean_and_spread, over_seeds
 
 
 def test_the_spread_is_the_sample_deviation() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.study.tiny import SPEC
-from unweave.papers.tables import collect, collect_local, radii_of
+from unweave.papers.results import collect, collect_local, radii_of
 from unweave.study import Study
 
 LOCAL = (

@@ -6,9 +6,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from tests.questions.tables import noise_table
+from unweave.questions._correlations import correlate, draw_correlations, rank_correlation
 from unweave.questions.downstream_agreement import draw_downstream_agreement
 from unweave.questions.metric_agreement import draw_metric_agreement
-from unweave.questions.shared.correlations import correlate, draw_correlations, rank_correlation
 from unweave.questions.statistical_efficiency import draw_statistical_efficiency
 from unweave.questions.transfer_between_data import draw_transfer_between_data
 from unweave.questions.unsupervised_agreement import draw_unsupervised_agreement

@@ -6,10 +6,10 @@ import pytest
 from tests.questions.tables import noise_table, study_table
 from unweave.errors import InputError
 from unweave.questions import efficiency_points, mean_against_sampled, metric_pairs, transfer_of_scores
+from unweave.questions._question import POINT, draw_points, pair_points
 from unweave.questions.efficiency_points import draw_efficiency_points
 from unweave.questions.mean_against_sampled import draw_mean_against_sampled
 from unweave.questions.metric_pairs import draw_metric_pairs
-from unweave.questions.shared.points import POINT, draw_points, pair_points
 from unweave.questions.transfer_of_scores import draw_transfer_of_scores
 from unweave.study.columns import RUN
 

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from unweave.reports.html.layout import MANY, settle
+from unweave.reports.html.embedded_figures import MANY, settle
 
 
 def grid(rows: int, columns: int) -> Figure:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unweave.reports.numbers import Setting, counted, ordinal, shown
+from unweave.reports.html.tables import Setting, counted, ordinal, shown
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 
 from tests.reports.reading import check_self_contained
 from unweave.errors import Unavailable
-from unweave.reports.html.markup import tag
-from unweave.reports.html.page import Section, make_page, write_page
+from unweave.reports.html.markup import Section, make_page, tag, write_page
 
 
 def test_a_page_has_contents_headings_and_no_script() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.reports.reading import Page
 from unweave import Run
 from unweave.reports.facts import protocol_of, read_facts
-from unweave.reports.numbers import shown
+from unweave.reports.html.tables import shown
 from unweave.reports.peers import Peers, find_peers
 from unweave.reports.scores import score_section
 

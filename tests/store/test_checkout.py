@@ -9,7 +9,7 @@ import pytest
 from tests.study.conftest import tasks
 from tests.study.tiny import SPEC
 from unweave.errors import Unavailable
-from unweave.store.formats import versions
+from unweave.store.files import versions
 from unweave.store.lock import Busy
 from unweave.store.remote.address import open_remote
 from unweave.store.remote.checkout import checked_out

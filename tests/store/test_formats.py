@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from unweave.errors import OtherVersion, Unavailable
-from unweave.store.formats import another_writer, this_version, versions
+from unweave.store.files import another_writer, this_version, versions
 from unweave.store.scores import read_scores
 from unweave.store.state import State, read_state, write_state
 

@@ -12,7 +12,7 @@ from unweave.store.remote.address import open_remote
 from unweave.study import Study
 from unweave.study.engines.worker import Worker
 from unweave.study.grid import plan
-from unweave.study.snapshots import best_step, good_enough
+from unweave.study.selection import best_step, good_enough
 from unweave.study.spec import SnapshotRule, parse_spec
 
 FINAL = SPEC.replace('["mig"]', '["mig", "modularity", "psnr"]').replace(

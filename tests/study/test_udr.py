@@ -13,7 +13,7 @@ from tests.study.tiny import SPEC, Dots
 from unweave.errors import InputError
 from unweave.metrics import udr
 from unweave.study import Study
-from unweave.study.noise import Noise
+from unweave.study.estimate import Noise
 from unweave.study.udr import udr_of
 
 

@@ -3,16 +3,16 @@ from __future__ import annotations
 import torch
 
 from tests.training.small import SMALL, bars
-from unweave.training.assembly import build_model
-from unweave.training.configuration import configure
-from unweave.training.objective import Objective
-from unweave.training.optimisers import (
+from unweave.training.assembly import (
     adversary_optimisers,
+    build_model,
     clip_gradients,
     main_optimiser,
     set_learning_rate,
     split_by_decay,
 )
+from unweave.training.configuration import configure
+from unweave.training.objective import Objective
 
 
 def test_decay_is_for_kernels_and_matrices_alone() -> None:

@@ -7,8 +7,7 @@ import threading
 
 import pytest
 
-from unweave.training.allocator import keep_memory
-from unweave.training.signals import stopping
+from unweave.training.process import keep_memory, stopping
 
 
 def test_the_first_signal_is_noted_and_the_second_interrupts() -> None:

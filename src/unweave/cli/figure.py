@@ -214,7 +214,7 @@ def _data_of(runs: Sequence[Run]) -> list[FactorData]:
 
 
 def _table_of_study(entry: Figure, spec: str, store: str | None) -> pandas.DataFrame:
-    from unweave.figures.run_tables import table_of_runs
+    from unweave.figures.figure import table_of_runs
 
     opened = open_study(spec, store)
     if entry.rows is not table_of_runs:

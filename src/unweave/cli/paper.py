@@ -64,8 +64,8 @@ def run_paper(
     """
     from unweave.figures import save_figure
     from unweave.papers import find, report, study_of, write_document
-    from unweave.papers.page import picture_file
-    from unweave.reports.html.page import write_page
+    from unweave.papers.document import picture_file
+    from unweave.reports.html.markup import write_page
     from unweave.store.files import write_text
 
     finding = find(name)
@@ -104,7 +104,7 @@ def write_pages(folder: Annotated[Path, typer.Argument(help="Folder for the page
     """
     from unweave.figures import save_figure
     from unweave.papers import FINDINGS, overview, page, write_document
-    from unweave.papers.page import picture_file
+    from unweave.papers.document import picture_file
     from unweave.store.files import write_text
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -17,9 +17,8 @@ from starlette.exceptions import HTTPException as StarletteError
 
 from unweave.errors import InputError, MissingExtra, Unavailable
 from unweave.explore import examples
-from unweave.explore.middleware import SecurityMiddleware, policy_of
+from unweave.explore.middleware import BusyError, RequestQueue, SecurityMiddleware, policy_of
 from unweave.explore.open_runs import OpenRun, OpenRuns
-from unweave.explore.request_queue import BusyError, RequestQueue
 from unweave.explore.rgba import MOST_BYTES, from_file, from_rgba, to_rgba
 from unweave.explore.run_selection import Selection
 from unweave.explore.table import Table

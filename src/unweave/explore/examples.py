@@ -1,9 +1,11 @@
-"""Images of the data for the page: by their factors, at random, and along one factor."""
+"""Images of the data for the page: by their factors, at random, along one factor, and those of an exported page."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from unweave.data import FactorData
@@ -12,6 +14,9 @@ from unweave.latents.latent import evenly
 from unweave.training.streams import stream
 
 MOST_SHOWN = 12  # values of a factor in a strip
+MOST_BYTES = 1_500_000  # of all images, before they are compressed
+MOST_ROOTS = 16  # images to start from
+MOST_STRIPS = 4  # of them, images whose factors can be moved
 
 
 def by_factors(data: FactorData, factors: Any) -> tuple[Tensor, list[int]]:
@@ -61,3 +66,35 @@ def _listed(factors: Any) -> list[Any]:
     if not isinstance(factors, list) or not factors or len(factors) > 10_000:
         raise InputError("factors must be a list with one whole number per factor.")
     return factors
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Images (n, C, H, W) uint8 with their factors (n, K), and which of them to start from."""
+
+    images: Tensor
+    factors: Tensor | None
+    roots: list[int]
+
+
+def choose_examples(data: FactorData) -> Examples:
+    """Return images of the data, as many as fit, always the same ones."""
+    most = max(2, MOST_BYTES // (data.shape[0] * data.shape[1] * data.shape[2]))
+    chosen = [at_random(data, seed) for seed in range(min(MOST_ROOTS, most))]
+    images = [image[None] for image, _ in chosen]
+    roots = list(range(len(images)))
+    if not data.has_factors:
+        return Examples(torch.cat(images), None, roots)
+    factors = [torch.tensor([point]) for _, point in chosen]
+    room = most - len(images)
+    for point in factors[:MOST_STRIPS]:
+        if room < sum(min(size, MOST_SHOWN) for size in data.space.sizes):
+            break
+        for axis, name in enumerate(data.space.names):
+            strip, values = along_factor(data, name, point[0].tolist())
+            points = point.repeat(len(values), 1)
+            points[:, axis] = torch.tensor(values)
+            images.append(strip)
+            factors.append(points)
+            room -= len(values)
+    return Examples(torch.cat(images), torch.cat(factors), roots)

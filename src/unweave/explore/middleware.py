@@ -1,4 +1,4 @@
-"""Middleware: rejects foreign Host and Origin headers and sets a Content-Security-Policy.
+"""Middleware: rejects foreign Host and Origin headers, sets a Content-Security-Policy, and limits waiting requests.
 
 A page of another site could otherwise reach this server through the reader's browser, by requests (a foreign Origin) or
 by a domain name that points to this machine (a foreign Host).
@@ -13,7 +13,9 @@ import json
 import logging
 import re
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+import threading
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from contextlib import contextmanager
 from typing import Any
 
 Scope = MutableMapping[str, Any]
@@ -109,3 +111,29 @@ def _name(host: str) -> str:
     """Return the name in a Host header, without the port."""
     bracketed = re.match(r"\[([^\]]*)\]", host)
     return bracketed[1].lower() if bracketed else host.partition(":")[0].lower()
+
+
+class BusyError(RuntimeError):
+    """Too many requests are waiting; the message says to try again."""
+
+
+class RequestQueue:
+    """Let one thread compute at a time; a caller is rejected if ``length`` others wait already."""
+
+    def __init__(self, length: int) -> None:
+        self._length, self._waiting = length, 0
+        self._count, self._turn = threading.Lock(), threading.Lock()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Wait for the turn of this thread."""
+        with self._count:
+            if self._waiting >= self._length:
+                raise BusyError("too many requests at once: try again in a moment.")
+            self._waiting += 1
+        try:
+            with self._turn:
+                yield
+        finally:
+            with self._count:
+                self._waiting -= 1

@@ -2,7 +2,7 @@
 
 from unweave.figures.catalogue import FIGURES, applicable_figures
 from unweave.figures.contact_sheet import Sheet, draw_contact_sheet, make_sheet
-from unweave.figures.drawing.distance_matrices import draw_distance_matrices
+from unweave.figures.data_distances import draw_distance_matrices
 from unweave.figures.drawing.style import save_figure
 from unweave.figures.figure import Figure
 from unweave.figures.reconstructions import Reconstructions, draw_reconstructions, make_reconstructions

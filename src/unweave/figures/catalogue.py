@@ -8,7 +8,6 @@ from unweave.figures.curvature import draw_curvature, make_curvature
 from unweave.figures.data_distances import draw_data_distances, make_data_distances
 from unweave.figures.dci_importance import draw_dci_importance, make_dci_importance
 from unweave.figures.drawing.animation import STEPS, traversal_frames
-from unweave.figures.drawing.distance_blocks import draw_run_distances
 from unweave.figures.figure import Figure
 from unweave.figures.interventions import draw_interventions, make_interventions
 from unweave.figures.jacobians import draw_jacobians, make_jacobians
@@ -18,7 +17,7 @@ from unweave.figures.local_scores import draw_local_scores, local_rows, make_loc
 from unweave.figures.mutual_information import draw_mutual_information, make_mutual_information
 from unweave.figures.paired_densities import draw_paired_densities, make_paired_densities
 from unweave.figures.reconstructions import compare_reconstructions, draw_comparison
-from unweave.figures.run_distances import make_run_distances
+from unweave.figures.run_distances import draw_run_distances, make_run_distances
 from unweave.figures.samples import draw_samples, make_samples
 from unweave.figures.score_by_spacing import draw_score_by_spacing, make_score_by_spacing
 from unweave.figures.score_strips import draw_score_strips, make_score_strips

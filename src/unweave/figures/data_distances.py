@@ -10,7 +10,7 @@ import torch
 
 from unweave.data import FactorData
 from unweave.data.distances import Matrices, distance_matrices, distance_named
-from unweave.figures.drawing.distance_matrices import draw_distance_matrices
+from unweave.errors import extra
 from unweave.figures.drawing.panels import SMALL, TEXT
 from unweave.figures.drawing.style import SEQUENTIAL, new_figure
 from unweave.names import spelled
@@ -80,4 +80,25 @@ def draw_data_distances(result: DataDistances) -> Figure:
         panel.set_yticks([])
         panel.spines[:].set_linewidth(0.4)
     figure.suptitle(f"Perceived distances, {result.loss}", fontsize=TEXT + 1)
+    return figure
+
+
+def draw_distance_matrices(matrices: Sequence[Matrices], *, title: str) -> Figure:
+    """Draw one column per factor and return the matplotlib figure; each matrix is scaled to its largest entry."""
+    extra("matplotlib", "figures")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(1.6 * len(matrices) + 0.8, 4.2), dpi=150, layout="constrained")
+    grid = figure.subplots(2, len(matrices), squeeze=False)
+    for column, entry in enumerate(matrices):
+        for row, matrix in enumerate((entry.ground_truth, entry.perceived)):
+            axes = grid[row, column]
+            axes.imshow(matrix.numpy(), cmap="viridis", vmin=0, interpolation="nearest")
+            axes.set_xticks([])
+            axes.set_yticks([])
+        grid[0, column].set_title(entry.factor, fontsize=9)
+        grid[1, column].set_xlabel(entry.verdict, fontsize=8)
+    grid[0, 0].set_ylabel("ground truth", fontsize=9)
+    grid[1, 0].set_ylabel("perceived", fontsize=9)
+    figure.suptitle(title, fontsize=10)
     return figure

@@ -10,7 +10,7 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
-from unweave.figures.drawing.latent_order import ordered_latents
+from unweave.figures.drawing.latent_rows import ordered_latents
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.figures.mutual_information import Information, InformationMaps, draw_maps
 from unweave.metrics.dci import dci

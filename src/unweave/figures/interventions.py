@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from unweave.data import FactorData
-from unweave.figures.drawing.mosaic import mosaic
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
+from unweave.figures.drawing.strips import mosaic
 from unweave.figures.drawing.style import INACTIVE, add_colour_bar, heat_map, new_figure
 from unweave.figures.mutual_information import Information, information_map
 from unweave.figures.traversals import Inactive, Traversals, make_traversals

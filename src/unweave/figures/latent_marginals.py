@@ -10,7 +10,7 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import whole
-from unweave.figures.drawing.latent_order import ordered_latents
+from unweave.figures.drawing.latent_rows import ordered_latents
 from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, panel_grid
 from unweave.figures.drawing.style import INACTIVE
 from unweave.figures.drawing.titles import title_of

@@ -11,7 +11,7 @@ import numpy as np
 from unweave.errors import InputError, extra
 from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
 from unweave.figures.drawing.titles import methods_of
-from unweave.figures.run_tables import method_column
+from unweave.figures.figure import method_column
 from unweave.names import words
 from unweave.study.columns import check_columns
 from unweave.training import Run

@@ -11,7 +11,7 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
-from unweave.figures.drawing.latent_order import ordered_latents
+from unweave.figures.drawing.latent_rows import ordered_latents
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
 from unweave.figures.drawing.style import add_colour_bar, heat_map, new_figure
 from unweave.figures.drawing.titles import names_of, title_of

@@ -10,7 +10,7 @@ import numpy as np
 
 from unweave.errors import InputError
 from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid
-from unweave.figures.run_tables import check_scored
+from unweave.figures.figure import check_scored
 from unweave.names import words
 from unweave.study.columns import check_columns, read_runs
 

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import math
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from unweave.data import FactorData
-from unweave.data.distances import Distance, distance_named, ground_truth_distance
-from unweave.errors import whole
+from unweave.data.distances import Distance, distance_named, ground_truth_distance, matrix_correlation
+from unweave.errors import InputError, extra, whole
+from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
+from unweave.figures.drawing.style import INACTIVE, SEQUENTIAL
 from unweave.figures.drawing.titles import names_of, title_of
+from unweave.names import words
 from unweave.terms.gaussians import kl_between
 from unweave.training import Run
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
 SPACES = ("ground truth", "perceived", "latent", "KL", "reconstruction")
+LARGEST, SMALLEST = 1.2, 0.36  # inches of a matrix
+LABEL, GAP, BELOW = 0.35, 0.06, 0.17  # inches left of a block, between matrices, and for the number below a matrix
+LINE, MARGIN = 0.13, 0.08  # inches of a line of text, and around the figure
+LETTER = 0.058  # inches of a character
+TRUTH, KL = "ground truth", "KL"
+NARROW = {TRUTH: "ground\ntruth", "reconstruction": "recon-\nstruction"}  # titles of small matrices
 
 
 @dataclass(frozen=True)
@@ -109,3 +124,92 @@ def _matrices(
 def pairwise(distance: Callable[[Tensor, Tensor], Tensor], images: Tensor) -> Tensor:
     """Return the distances (n, n) between images (n, C, H, W); the row's image is the first argument."""
     return torch.stack([distance(image.expand_as(images), images).double() for image in images])
+
+
+def draw_run_distances(result: RunDistances) -> Figure:
+    """Draw one block per run, with one row per factor and one column per space, and return the matplotlib figure.
+
+    Each matrix is scaled to its largest entry. Below it is its correlation with the ground truth off the diagonal.
+    """
+    extra("matplotlib", "figures")
+    from matplotlib.figure import Figure
+
+    if not any(factors for _, factors in result.runs):
+        raise InputError("distances: there is nothing to draw, because no factor has two values.")
+    across = min(2, len(result.runs))
+    blocks = [result.runs[start : start + across] for start in range(0, len(result.runs), across)]
+    found = {space for _, factors in result.runs for spaces in factors.values() for space in spaces}
+    columns = [space for space in SPACES if space in found]
+    rows = [max(len(factors) for _, factors in line) for line in blocks]
+    side = (PAGE - 2 * MARGIN) / across - LABEL
+    width = across * (LABEL + min(side, len(columns) * (LARGEST + GAP))) + 2 * MARGIN
+    title, footer = (textwrap.wrap(text, int(width / LETTER)) for text in (result.title, _footer(result)))
+    named = LINE + 0.06 if len(result.runs) > 1 else 0.0
+    head, foot = 0.2 + LINE * len(title), 0.1 + LINE * len(footer)
+    above = named + 2 * LINE + 0.04  # of a block: the name of its run, and the titles of columns
+    side = min(
+        LARGEST, side / len(columns) - GAP, (PAGE_HEIGHT - head - foot - above * len(blocks)) / sum(rows) - BELOW
+    )
+    side = max(SMALLEST, side)
+    height = head + foot + above * len(blocks) + sum(rows) * (side + BELOW)
+    figure = Figure(figsize=(width, height), dpi=150)
+    block = (width - 2 * MARGIN) / across
+
+    def write(x: float, y: float, lines: Sequence[str], size: float, **look: Any) -> None:
+        figure.text(x / width, y / height, "\n".join(lines), fontsize=size, **look)
+
+    write(MARGIN, height - MARGIN, title, TEXT + 1, va="top")
+    write(MARGIN, MARGIN, footer, SMALL, va="bottom")
+    top = height - head
+    for line, count in zip(blocks, rows, strict=True):
+        for place, (name, factors) in enumerate(line):
+            left = MARGIN + place * block + LABEL
+            if named:
+                write(left, top - 0.07, [name], TEXT, va="top", weight="bold")
+            for row, (factor, spaces) in enumerate(factors.items()):
+                y = top - above - row * (side + BELOW) - side
+                for column, space in enumerate(columns):
+                    x = left + column * (side + GAP)
+                    panel = figure.add_axes((x / width, y / height, side / width, side / height))
+                    _draw(panel, spaces, space)
+                    if row == 0:
+                        panel.set_title(NARROW.get(space, space) if side < 0.9 else space, fontsize=SMALL, pad=3)
+                    if column == 0:
+                        label = words(factor, int((side + BELOW) / LETTER))
+                        panel.set_ylabel(label, fontsize=SMALL, labelpad=3)
+        top -= above + count * (side + BELOW)
+    return figure
+
+
+def _draw(panel: Any, spaces: dict[str, Tensor], space: str) -> None:
+    panel.set_xticks([])
+    panel.set_yticks([])
+    if space not in spaces:
+        panel.spines[:].set_visible(False)
+        panel.text(0.5, 0.5, "none", fontsize=SMALL, color=INACTIVE, ha="center", va="center")
+        return
+    panel.imshow(spaces[space].numpy(), cmap=SEQUENTIAL, vmin=0, interpolation="nearest", aspect="auto")
+    panel.spines[:].set_linewidth(0.4)
+    if space != TRUTH:
+        panel.set_xlabel(correlation(spaces[TRUTH], spaces[space]), fontsize=SMALL, labelpad=2)
+
+
+def _footer(result: RunDistances) -> str:
+    """Return what the numbers are, and which runs have no KL and why."""
+    text = "Below each matrix: its correlation with the ground truth."
+    without = [name for name, factors in result.runs if not any(KL in spaces for spaces in factors.values())]
+    if not without:
+        return text
+    if len(result.runs) == 1:
+        return f"{text} There is no KL: the latents have no Gaussian posterior."
+    *first, last = without
+    names = f"{', '.join(first)} and {last}" if first else last
+    return f"{text} There is no KL for {names}: the latents have no Gaussian posterior."
+
+
+def correlation(truth: Tensor, other: Tensor) -> str:
+    """Return the correlation of two matrices off the diagonal as a text, or why there is none."""
+    if len(truth) < 3:
+        return "2 values"
+    value = matrix_correlation(truth, other)
+    return "constant" if math.isnan(value) else f"{value:.2f}".replace("-", "−")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from unweave.errors import InputError
 from unweave.figures.drawing.panels import add_legend, add_titles, panel_grid, style_methods
-from unweave.figures.run_tables import check_scored, method_column
+from unweave.figures.figure import check_scored, method_column
 from unweave.names import words
 from unweave.study.columns import check_columns, read_runs
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unweave.figures.drawing.panels import SMALL, TEXT, panel_grid, style_methods
-from unweave.figures.run_tables import check_scored, method_column
+from unweave.figures.figure import check_scored, method_column
 from unweave.names import words
 from unweave.study.columns import read_runs
 

@@ -10,8 +10,7 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import whole
-from unweave.figures.drawing.latent_order import Order, ordered_latents
-from unweave.figures.drawing.latent_values import latent_values, moved
+from unweave.figures.drawing.latent_rows import Order, latent_values, moved, ordered_latents
 from unweave.figures.drawing.strips import draw_strips, to_bytes
 from unweave.figures.drawing.titles import title_of
 from unweave.training import Run
@@ -60,7 +59,7 @@ def make_traversals(
         generator: The source of randomness.
         steps: The number of values, as in :meth:`Run.traversal_values`; by default 11, or up to 24 levels.
         starts: The number of random images to start from.
-        order: The order of the latents, as in :func:`~unweave.figures.drawing.latent_order.ordered_latents`.
+        order: The order of the latents, as in :func:`~unweave.figures.drawing.latent_rows.ordered_latents`.
         over: The range, as in :meth:`Run.traversal_values`.
         span: The number of standard deviations for ``over="prior"``.
         inactive: Whether inactive latents are marked, dropped, or shown like the others.

@@ -11,11 +11,9 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.figures.drawing.latent_order import ordered_latents
-from unweave.figures.drawing.latent_values import latent_values
-from unweave.figures.drawing.mosaic import mosaic
+from unweave.figures.drawing.latent_rows import latent_values, ordered_latents
 from unweave.figures.drawing.panels import PAGE, SMALL, TEXT
-from unweave.figures.drawing.strips import to_bytes
+from unweave.figures.drawing.strips import mosaic, to_bytes
 from unweave.figures.drawing.style import new_figure
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.training import Run

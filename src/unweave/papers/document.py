@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unweave.errors import extra
+from unweave.papers.catalogue import FINDINGS
 from unweave.papers.finding import Answer, Finding, Part, Picture
-from unweave.papers.summaries import finished
+from unweave.papers.results import finished
+from unweave.reports.html.embedded_figures import show_figure
+from unweave.reports.html.markup import Html, Section, joined, make_page, tag
+from unweave.reports.html.tables import frame_table, make_table
 
 if TYPE_CHECKING:
     import pandas
@@ -118,3 +124,92 @@ def _part(part: Part) -> list[Block]:
 
 def _said(text: str) -> list[Block]:
     return [text] if text else []
+
+
+def page(document: Document) -> str:
+    """Return a document as Markdown; every number on it is computed from the table."""
+    finding, (sentence, *lead) = document.finding, document.lead
+    command = Code(f"unweave paper run {finding.name}")
+    parts = [f"# {finding.name}", f"*{finding.paper}.* {sentence}", *_blocks(finding, [command, *lead])]
+    for title, blocks in document.sections:
+        parts += [f"## {title}", *_blocks(finding, blocks)]
+    return "\n\n".join(parts) + "\n"
+
+
+def overview(answers: Mapping[str, Answer]) -> str:
+    """Return the page that lists all findings, with how many claims of each are shown where it has an answer."""
+    lines = [
+        "# The papers' findings",
+        "",
+        "Each finding is tested by one command, `unweave paper run NAME`, which can be stopped and continued. The "
+        "pages are written from stored results (`unweave paper pages`): the numbers on them are computed, not typed. "
+        "`--scale paper` is the published protocol. A claim counts as shown by a rule that its page states: usually "
+        "that all seeds of one method exceed all seeds of another, or a t-test.",
+        "",
+        "| finding | paper | what it says | claims shown |",
+        "|---|---|---|---|",
+    ]
+    for name, finding in FINDINGS.items():
+        shown, title = "not run yet", name
+        if name in answers:
+            claims = answers[name].claims
+            shown = f"{sum(claim.shown is True for claim in claims)} of {len(claims)}"
+            title = f"[{name}]({name}.md)"
+        lines.append(f"| {title} | {finding.paper} | {_cell(finding.sentence)} | {shown} |")
+    return "\n".join(lines) + "\n"
+
+
+def _blocks(finding: Finding, blocks: Iterable[Block]) -> Iterable[str]:
+    for block in blocks:
+        if isinstance(block, Code):
+            yield f"```\n{block.text}\n```"
+        elif isinstance(block, Table):
+            yield from [f"{block.heading}:"] if block.heading else []
+            yield markdown_table(block.frame)
+        elif isinstance(block, Drawn):
+            yield f"![{block.picture.caption}]({picture_file(finding, block.picture)})"
+            yield f"*{block.picture.caption}*"
+        else:
+            yield block
+
+
+def picture_file(finding: Finding, picture: Picture) -> str:
+    """Return the name of the file of a picture, beside the page."""
+    return f"{finding.name}-{picture.name}.png"
+
+
+def markdown_table(frame: pandas.DataFrame) -> str:
+    """Return a frame as a Markdown table; missing values are empty."""
+    lines = ["| " + " | ".join(_cell(name) for name in frame) + " |", "|" + "---|" * len(frame.columns)]
+    lines += [
+        "| " + " | ".join(_cell(value) for value in row) + " |" for row in frame.itertuples(index=False, name=None)
+    ]
+    return "\n".join(lines)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        if value != value:
+            return ""
+        return f"{value:.6g}"
+    return str(value).replace("|", "\\|").replace("\n", " ")
+
+
+def report(document: Document) -> str:
+    """Return a document as the text of an HTML file."""
+    sections = [Section(title, joined(map(_html, blocks))) for title, blocks in document.sections]
+    finding = document.finding
+    return make_page(finding.name, sections, lead=joined(map(_html, document.lead)), kind=finding.paper)
+
+
+def _html(block: Block) -> Html:
+    if isinstance(block, Code):
+        return tag("pre", tag("code", block.text))
+    if isinstance(block, Table):
+        if not block.heading:
+            return make_table(list(block.frame), block.frame.to_numpy().tolist())
+        return joined([tag("h3", block.heading), frame_table(block.frame)])
+    if isinstance(block, Drawn):
+        caption = block.picture.caption
+        return Html("") if block.figure is None else show_figure(block.figure, caption, caption=caption)
+    return joined(tag("p", re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text)) for text in block.split("\n\n"))

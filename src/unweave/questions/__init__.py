@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from unweave.errors import InputError, unknown
 from unweave.figures import FIGURES, Figure
+from unweave.questions._question import Question
 from unweave.questions.beating_random import BEATING_RANDOM, beating_random
 from unweave.questions.best_without_labels import BEST_WITHOUT_LABELS, best_without_labels
 from unweave.questions.downstream_agreement import DOWNSTREAM_AGREEMENT, downstream_agreement
@@ -17,7 +18,6 @@ from unweave.questions.metric_pairs import METRIC_PAIRS, metric_pairs
 from unweave.questions.picked_by_udr import PICKED_BY_UDR, picked_by_udr
 from unweave.questions.score_ranges import SCORE_RANGES, score_ranges
 from unweave.questions.scores_by_strength import SCORES_BY_STRENGTH, scores_by_strength
-from unweave.questions.shared.question import Question
 from unweave.questions.statistical_efficiency import STATISTICAL_EFFICIENCY, statistical_efficiency
 from unweave.questions.total_correlation_by_strength import TOTAL_CORRELATION_BY_STRENGTH, total_correlation_by_strength
 from unweave.questions.transfer_between_data import TRANSFER_BETWEEN_DATA, transfer_between_data

@@ -10,7 +10,7 @@ import numpy as np
 from unweave.errors import InputError, extra
 from unweave.figures.drawing.panels import TEXT, panel_grid
 from unweave.metrics.scoring.inputs import Floats
-from unweave.questions.shared.question import Question
+from unweave.questions._question import Question
 from unweave.study.columns import SETTING, TableError, choose_metrics, read_runs, sign_of
 
 if TYPE_CHECKING:

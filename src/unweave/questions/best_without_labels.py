@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from unweave.errors import InputError
 from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
 from unweave.names import words
-from unweave.questions.shared.question import Question
+from unweave.questions._question import Question
 from unweave.study.columns import (
     RUN,
     TableError,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from unweave.questions.shared.points import draw_points, pair_points
-from unweave.questions.shared.question import Question
+from unweave.questions._question import Question, draw_points, pair_points
 from unweave.questions.statistical_efficiency import Ratios, read_efficiencies
 
 if TYPE_CHECKING:

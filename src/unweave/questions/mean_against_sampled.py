@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unweave.questions.shared.points import draw_points, pair_points
-from unweave.questions.shared.question import Question
+from unweave.questions._question import Question, draw_points, pair_points
 from unweave.questions.total_correlation_by_strength import MEAN, SAMPLED
 from unweave.study.columns import read_runs
 

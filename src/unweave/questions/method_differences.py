@@ -13,7 +13,7 @@ from unweave.errors import InputError, extra, unknown
 from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, add_legend, align, panel_grid
 from unweave.metrics.scoring.inputs import Floats, Integers
 from unweave.names import words
-from unweave.questions.shared.question import Question
+from unweave.questions._question import Question
 from unweave.study.columns import RUN, TableError, choose_metrics, grouped, read_runs
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from unweave.errors import unknown
 from unweave.figures.drawing.panels import TEXT
 from unweave.names import words
-from unweave.questions.shared.points import draw_points, pair_points
-from unweave.questions.shared.question import Question
+from unweave.questions._question import Question, draw_points, pair_points
 from unweave.study.columns import choose_metrics, read_runs
 
 if TYPE_CHECKING:

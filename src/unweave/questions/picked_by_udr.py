@@ -11,8 +11,8 @@ from unweave.errors import extra, whole
 from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid
 from unweave.metrics.scoring.inputs import Floats
 from unweave.names import words
+from unweave.questions._question import Question
 from unweave.questions.best_without_labels import choose_rule
-from unweave.questions.shared.question import Question
 from unweave.study.columns import TableError, choose_metrics, grouped, read_runs, sign_of
 
 if TYPE_CHECKING:

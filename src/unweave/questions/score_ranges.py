@@ -11,7 +11,7 @@ from unweave.errors import extra
 from unweave.figures.drawing.panels import SMALL, add_titles, align, panel_grid, style_methods
 from unweave.metrics.scoring.inputs import Integers
 from unweave.names import words
-from unweave.questions.shared.question import Question
+from unweave.questions._question import Question
 from unweave.study.columns import Over, choose_metrics, grouped, over_seeds, read_runs
 
 if TYPE_CHECKING:

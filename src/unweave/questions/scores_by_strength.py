@@ -9,7 +9,7 @@ import numpy as np
 
 from unweave.errors import extra
 from unweave.figures.drawing.panels import add_legend, add_titles, align, panel_grid, style_methods
-from unweave.questions.shared.question import Question
+from unweave.questions._question import Question
 from unweave.study.columns import BACKWARDS, RUN, SETTING, TableError, check_columns, choose_metrics, grouped, read_runs
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from unweave.questions._question import Question
 from unweave.questions.scores_by_strength import by_strength, draw_by_strength
-from unweave.questions.shared.question import Question
 from unweave.study.columns import BACKWARDS
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from unweave.errors import extra, unknown
-from unweave.questions.shared.points import draw_points
-from unweave.questions.shared.question import Question
+from unweave.questions._question import Question, draw_points
 from unweave.questions.transfer_between_data import medians_by_data
 from unweave.study.columns import SETTING, choose_metrics
 

@@ -11,7 +11,7 @@ from unweave.errors import InputError, extra
 from unweave.figures.drawing.panels import COLOURS, TEXT, add_legend, panel_grid
 from unweave.metrics.scoring.inputs import Floats, Integers
 from unweave.names import words
-from unweave.questions.shared.question import Question
+from unweave.questions._question import Question
 from unweave.study.columns import SETTING, TableError, choose_metrics, grouped, read_runs
 
 if TYPE_CHECKING:

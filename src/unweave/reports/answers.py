@@ -9,8 +9,7 @@ from unweave.errors import InputError
 from unweave.names import words
 from unweave.questions import QUESTIONS
 from unweave.reports.html.embedded_figures import show_figure
-from unweave.reports.html.markup import Html, joined, tag
-from unweave.reports.html.page import Section
+from unweave.reports.html.markup import Html, Section, joined, tag
 from unweave.reports.html.tables import frame_table
 from unweave.study.columns import TableError
 

@@ -13,7 +13,7 @@ from unweave.data import DataIdentity, identity_of
 from unweave.errors import InputError, Unavailable
 from unweave.metrics import METRICS
 from unweave.reports.facts import Facts, Score, protocol_of, scores_in
-from unweave.reports.numbers import counted, ordinal
+from unweave.reports.html.tables import counted, ordinal
 from unweave.store.folder import runs_in
 from unweave.store.record import read_record
 

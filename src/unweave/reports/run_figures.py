@@ -12,8 +12,7 @@ from unweave.figures.figure import Figure
 from unweave.names import words
 from unweave.reports.facts import Facts
 from unweave.reports.html.embedded_figures import show_figure
-from unweave.reports.html.markup import Html, joined, tag
-from unweave.reports.html.page import Section
+from unweave.reports.html.markup import Html, Section, joined, tag
 from unweave.training import Run
 from unweave.training.streams import stream
 

@@ -13,8 +13,7 @@ from unweave.names import OWN, spelled
 from unweave.own_code import guarded, own_code_of
 from unweave.progress import duration
 from unweave.reports.facts import Facts, about_recipe, read_facts, sentence_of
-from unweave.reports.html.markup import Html, joined, tag
-from unweave.reports.html.page import Section, make_page, write_page
+from unweave.reports.html.markup import Html, Section, joined, make_page, tag, write_page
 from unweave.reports.html.tables import folded, make_table
 from unweave.reports.paths import from_here, hide_places, run_commands, source_from_here
 from unweave.reports.peers import find_peers

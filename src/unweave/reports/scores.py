@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from unweave.metrics import METRICS
 from unweave.names import words
 from unweave.reports.facts import Facts
-from unweave.reports.html.markup import Html, joined, tag
-from unweave.reports.html.page import Section
+from unweave.reports.html.markup import Html, Section, joined, tag
 from unweave.reports.html.strip_plots import colour_of, draw_strip
-from unweave.reports.html.tables import make_table
-from unweave.reports.numbers import shown
+from unweave.reports.html.tables import make_table, shown
 from unweave.reports.paths import run_commands
 from unweave.reports.peers import Peers, place_of
 

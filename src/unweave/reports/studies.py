@@ -11,10 +11,8 @@ from unweave.errors import InputError, extra
 from unweave.names import spelled, words
 from unweave.progress import duration
 from unweave.reports.answers import answer, unanswered
-from unweave.reports.html.markup import Html, joined, tag
-from unweave.reports.html.page import Section, make_page, write_page
-from unweave.reports.html.tables import frame_table, make_table
-from unweave.reports.numbers import Setting, counted, shown
+from unweave.reports.html.markup import Html, Section, joined, make_page, tag, write_page
+from unweave.reports.html.tables import Setting, counted, frame_table, make_table, shown
 from unweave.reports.paths import from_here
 from unweave.study.columns import UNSUPERVISED, choose_scores, disentanglement_metrics, sign_of, with_disentanglement
 

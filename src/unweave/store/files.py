@@ -1,4 +1,4 @@
-"""Write files atomically, and read JSON files that may be damaged, with short error reasons.
+"""Write files atomically, and read JSON files that may be damaged or of another version, with short error reasons.
 
 A file is written aside, synced to disk and renamed, so that readers never see part of it.
 """
@@ -9,12 +9,18 @@ import contextlib
 import json
 import math
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from unweave.errors import Unavailable
+from unweave.errors import OtherVersion, Unavailable
+
+FORMAT = 1  # of the files of a run; raised when a version writes what earlier ones cannot read
+WRITER = re.compile(r"unweave (\d[^\s,]*)")
 
 
 @contextmanager
@@ -85,3 +91,47 @@ def is_finite(value: object) -> bool:
         return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # an integer too large for a float
         return False
+
+
+@lru_cache(maxsize=1)
+def versions() -> str:
+    """Return the versions of Unweave and torch."""
+    return f"unweave {version('unweave')}, torch {version('torch')}"
+
+
+@lru_cache(maxsize=1)
+def this_version() -> str:
+    """Return the version of this Unweave."""
+    return version("unweave")
+
+
+def another_writer(recorded: object) -> str | None:
+    """Return the version of Unweave that wrote a record, None if it was this one or is not known."""
+    written = recorded.get("version") if isinstance(recorded, Mapping) else None
+    found = WRITER.match(written) if isinstance(written, str) else None
+    return found[1] if found and found[1] != this_version() else None
+
+
+def writer_of(state: Path) -> str | None:
+    """Return the version of Unweave that wrote a run, from its state; None if it was this one or is not known."""
+    try:
+        return another_writer(read_json(state))
+    except (OSError, ValueError):
+        return None
+
+
+def check_format(path: Path, recorded: Mapping[str, Any]) -> None:
+    """Raise an OtherVersion if a file has a later format than this version of Unweave reads."""
+    found = recorded.get("format", 1)
+    if is_whole(found) and found > FORMAT:
+        reason = f"its format is {found}, and this version reads formats up to {FORMAT}"
+        raise refused(path, another_writer(recorded), reason)
+
+
+def refused(path: Path, writer: str | None, reason: str) -> OtherVersion:
+    """Return the error for a file of another version that this one cannot read."""
+    author = f"unweave {writer}" if writer else "a later version of unweave"
+    return OtherVersion(
+        f"{path} was written by {author}, and unweave {this_version()} cannot read it ({reason}): "
+        "install that version, or use a different store."
+    )

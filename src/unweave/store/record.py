@@ -15,9 +15,8 @@ from typing import Any
 
 from unweave.errors import Damaged, InputError, OtherVersion, Unavailable
 from unweave.names import label_of
-from unweave.store.files import is_whole
+from unweave.store.files import is_whole, refused, writer_of
 from unweave.store.folder import CONFIGURATION, STATE, read_fields, read_label
-from unweave.store.formats import refused, writer_of
 from unweave.store.lock import is_beating
 from unweave.store.scores import Measurement, name_of_data, preferred, read_measurements, read_protocol
 from unweave.store.setting_names import configuration_of, differing, used_settings_of

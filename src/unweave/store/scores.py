@@ -22,9 +22,8 @@ from filelock import FileLock
 from unweave.errors import Damaged, InputError
 from unweave.names import score_fields
 from unweave.plain_json import to_plain
-from unweave.store.files import read_json, reason_of, write_text
+from unweave.store.files import another_writer, read_json, reason_of, refused, versions, write_text
 from unweave.store.folder import SCORES
-from unweave.store.formats import another_writer, refused, versions
 
 if TYPE_CHECKING:
     from unweave.metrics import Scores

@@ -9,9 +9,18 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from unweave.errors import Damaged, OtherVersion
-from unweave.store.files import is_finite, is_whole, read_json, reason_of, write_text
+from unweave.store.files import (
+    FORMAT,
+    another_writer,
+    check_format,
+    is_finite,
+    is_whole,
+    read_json,
+    reason_of,
+    refused,
+    write_text,
+)
 from unweave.store.folder import STATE
-from unweave.store.formats import FORMAT, another_writer, check_format, refused
 from unweave.store.lock import is_beating
 
 MOST_STEPS = 10**15  # more than this is damage

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from unweave.errors import InputError, OtherVersion, Unavailable
 from unweave.store.damage import damage_of
+from unweave.store.files import refused, writer_of
 from unweave.store.folder import CONFIGURATION, STATE, read_fields
-from unweave.store.formats import refused, writer_of
 from unweave.store.store import Store
 from unweave.study.grid import Planned
 from unweave.training.configuration import Configuration, only_code_of, read_configuration

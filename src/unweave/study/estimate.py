@@ -18,14 +18,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.data import data_folder
-from unweave.store.files import write_text
-from unweave.store.formats import versions
+from unweave.store.files import versions, write_text
 from unweave.study.engines.local import single_threaded
 from unweave.study.table import Row
 from unweave.training import Configuration
 
 if TYPE_CHECKING:
     from unweave.training import Moment
+import torch
+from torch import Tensor
+
+from unweave.data import Card, FactorData
+from unweave.factors import FactorSpace
 
 STEPS, SECONDS = 20, 1.0  # of one measurement, whichever comes first
 SKIPPED = 2  # first steps, which allocate memory
@@ -33,6 +37,7 @@ BUDGET = 10.0  # seconds for all measurements
 PATIENCE = 60.0  # seconds until the first one, which waits for imports
 SPEEDS = "speeds.json"  # measurements of this machine, in the data folder
 LASTING = 7 * 24 * 3600.0  # seconds after which a measurement is made again
+SPACE = FactorSpace.of(**{f"factor{number}": 4 for number in range(6)})
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,7 @@ def seconds_per_step(configuration: Configuration) -> float | None:
     The data itself is not needed: its files need not be on this machine, and reading a batch costs little. Returns None
     if the run fails.
     """
-    from unweave.study.noise import Noise
+    from unweave.study.estimate import Noise
     from unweave.training import Execution, fit
     from unweave.training.loop import Callback
 
@@ -236,3 +241,18 @@ def _keep(measured: Mapping[str, float]) -> None:
     with suppress(OSError):  # without it, the next estimate measures again
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, json.dumps({_machine(): speeds}, indent=1, ensure_ascii=False) + "\n")
+
+
+class Noise(FactorData):
+    """Random images with random factors."""
+
+    name = "noise"
+
+    def __init__(self, shape: tuple[int, int, int]) -> None:
+        self.shape = shape
+        self.card = Card("random images", SPACE, shape, "MIT", "none", "none")
+        generator = torch.Generator().manual_seed(0)
+        self._images = torch.randint(256, (256, *shape), dtype=torch.uint8, generator=generator)
+
+    def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
+        return self._images[SPACE.index(factors) % len(self._images)]

@@ -9,7 +9,7 @@ from typing import Any
 from unweave.plain_json import to_plain
 from unweave.store.record import SCORING_ERROR, Record
 from unweave.store.scores import read_protocol
-from unweave.study.snapshots import best_step, good_enough, metric_of
+from unweave.study.selection import best_step, good_enough, metric_of
 from unweave.study.spec import SnapshotRule, Spec
 
 

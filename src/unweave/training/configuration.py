@@ -26,9 +26,8 @@ from unweave.recipes import RECIPES, Recipe, compose, known_settings, parameters
 from unweave.recipes.composing import PARTS, Source
 from unweave.recipes.published import set_by
 from unweave.settings import Settings, name_in
-from unweave.store.files import write_text
+from unweave.store.files import refused, write_text, writer_of
 from unweave.store.folder import CONFIGURATION, STATE, read_fields
-from unweave.store.formats import refused, writer_of
 
 MOST_SEEDS = 2**32
 HAVE = ("has", "have")

@@ -20,20 +20,24 @@ from unweave.errors import Diverged
 from unweave.latents import Summary
 from unweave.model import Model
 from unweave.progress import Advance, progress
+from unweave.store.files import versions
 from unweave.store.folder import CHECKPOINT, LOG
-from unweave.store.formats import versions
 from unweave.store.log import Log
 from unweave.store.state import State, Status, write_state
-from unweave.training.allocator import keep_memory
-from unweave.training.assembly import fit_to_data
+from unweave.training.assembly import (
+    adversary_optimisers,
+    clip_gradients,
+    fit_to_data,
+    main_optimiser,
+    set_learning_rate,
+)
 from unweave.training.checkpoint import everything, load_tensors, restore, save_tensors, step_of
 from unweave.training.configuration import Configuration, Execution, changed_of
 from unweave.training.end_summary import measure_psnr, summarise
 from unweave.training.objective import Objective
-from unweave.training.optimisers import adversary_optimisers, clip_gradients, main_optimiser, set_learning_rate
+from unweave.training.process import Stop, keep_memory, stopping
 from unweave.training.representation import Representation
 from unweave.training.run import save_run, snapshot_path
-from unweave.training.signals import Stop, stopping
 from unweave.training.streams import seeded, stream
 
 

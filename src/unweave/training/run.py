@@ -16,9 +16,8 @@ from unweave.errors import InputError, Unavailable
 from unweave.latents import Summary
 from unweave.model import Model
 from unweave.own_code import guarded
-from unweave.store.files import write_text
+from unweave.store.files import versions, write_text
 from unweave.store.folder import CHECKPOINT, LOG, SUMMARY, WEIGHTS, find_run, read_label, store_folder, write_label
-from unweave.store.formats import versions
 from unweave.store.log import read_log
 from unweave.store.scores import StoredScores, name_of_data, read_scores
 from unweave.store.state import State, read_state, status_of, write_state

@@ -16,9 +16,8 @@ from typing import Any
 from unweave.data import FactorData, load
 from unweave.errors import Diverged, InputError, Unavailable, whole
 from unweave.recipes.composing import Source
-from unweave.store.files import remove_leftovers, write_text
+from unweave.store.files import remove_leftovers, versions, write_text
 from unweave.store.folder import CHECKPOINT, LOG, check_label, is_complete, store_folder
-from unweave.store.formats import versions
 from unweave.store.lock import beating, locked
 from unweave.store.log import read_log
 from unweave.store.state import State, Status, read_state, write_state

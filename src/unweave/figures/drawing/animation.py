@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from unweave.errors import InputError, extra
-from unweave.figures.drawing.mosaic import mosaic
 from unweave.figures.drawing.panels import SMALL, TEXT
+from unweave.figures.drawing.strips import mosaic
 from unweave.figures.drawing.style import INACTIVE, new_figure
 from unweave.figures.traversals import Traversals
 

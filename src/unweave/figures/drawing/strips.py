@@ -16,6 +16,7 @@ from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SHRUNK, SMALL, TEX
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+
 GAP = 3  # pixels between images at 64 × 64, of which one is the border
 BORDER = 190  # grey around each image, so that white images have an edge
 LABEL, MARGIN = 1.1, 0.1  # inches to the left and to the right of the images
@@ -118,3 +119,17 @@ def _strip(images: Tensor) -> Tensor:
     bordered = torch.nn.functional.pad(in_colour(images), (1, 1, 1, 1), value=BORDER)
     padded = torch.nn.functional.pad(bordered, (0, max(0, GAP * images.shape[-1] // 64 - 1)), value=255)
     return padded.permute(2, 0, 3, 1).reshape(padded.shape[2], -1, 3)
+
+
+def mosaic(images: Tensor, *, gap: int = 1) -> Any:
+    """Return images (rows, columns, C, H, W) uint8 as one numpy array (rows · (H + 2 + gap), …, 3).
+
+    Every image has a grey border of one pixel and ``gap`` white pixels around it on the right and below, so that rows
+    and columns have the same height and width.
+    """
+    rows, columns = images.shape[:2]
+    bordered = torch.nn.functional.pad(in_colour(images.flatten(0, 1)), (1, 1, 1, 1), value=BORDER)
+    padded = torch.nn.functional.pad(bordered, (0, gap, 0, gap), value=255)
+    height, width = padded.shape[-2:]
+    page = padded.unflatten(0, (rows, columns)).permute(0, 3, 1, 4, 2)  # (rows, H, columns, W, 3)
+    return page.reshape(rows * height, columns * width, 3).numpy()

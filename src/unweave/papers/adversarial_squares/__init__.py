@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.summaries import fastest, finished, over_seeds
-from unweave.papers.tables import collect, finite
+from unweave.papers.results import collect, fastest, finished, finite, over_seeds
 
 if TYPE_CHECKING:
     import pandas

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unweave.errors import extra
-from unweave.papers.drawing import of_table
 from unweave.papers.finding import Answer, Claim, Finding, Part
-from unweave.papers.summaries import finished, over_seeds
-from unweave.papers.tables import collect, finite
+from unweave.papers.results import collect, finished, finite, of_table, over_seeds
 from unweave.study.columns import choose_metrics, with_disentanglement
 from unweave.study.spec import read_spec
 

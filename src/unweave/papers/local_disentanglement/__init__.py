@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.errors import extra
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.summaries import fastest, finished, over_seeds
-from unweave.papers.tables import collect_local, finite, radii_of
+from unweave.papers.results import collect_local, fastest, finished, finite, over_seeds, radii_of
 
 if TYPE_CHECKING:
     import pandas

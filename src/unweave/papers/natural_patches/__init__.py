@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.errors import extra
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.summaries import fastest, finished, over_seeds
-from unweave.papers.tables import collect, finite, first_runs
+from unweave.papers.results import collect, fastest, finished, finite, first_runs, over_seeds
 
 if TYPE_CHECKING:
     import pandas

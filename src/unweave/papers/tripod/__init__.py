@@ -11,8 +11,7 @@ import numpy as np
 
 from unweave.errors import extra
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.summaries import finished, over_seeds
-from unweave.papers.tables import collect, finite
+from unweave.papers.results import collect, finished, finite, over_seeds
 from unweave.store.scores import read_scores
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from unweave.figures.drawing.panels import COLOURS
 from unweave.reports.html.markup import Html, joined, tag
-from unweave.reports.numbers import shown
+from unweave.reports.html.tables import shown
 
 WIDTH, HEIGHT, EDGE = 250, 34, 7  # of a strip, in pixels
 MANY = 300  # values; more are drawn as bars of equal width whose opacity is their number

@@ -19,13 +19,12 @@ from unweave.data import DataIdentity, FactorData, open_data
 from unweave.errors import InputError, Unavailable
 from unweave.metrics.scoring.request import ScoringInputs, find_metrics
 from unweave.progress import set_level
-from unweave.store.files import write_text
-from unweave.store.formats import versions
+from unweave.store.files import versions, write_text
 from unweave.store.lock import Busy, locked
 from unweave.store.record import LEFT_OUT, SCORING_ERROR
 from unweave.store.remote.checkout import checked_out
 from unweave.store.state import State, read_state, write_state
-from unweave.study.snapshots import best_step, good_enough, metric_of
+from unweave.study.selection import best_step, good_enough, metric_of
 from unweave.study.spec import Scoring
 from unweave.training import Configuration, Execution, Run, fit, score
 from unweave.training.configuration import write_configuration

@@ -1,20 +1,46 @@
-"""Two scores of every run or setting as points, and their scatter plots."""
+"""The form of a question of a study, and points: two scores of every run or setting, with their scatter plots."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from unweave.errors import extra
 from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
+from unweave.figures.figure import Figure
 from unweave.names import words
 from unweave.study.columns import RUN
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawn
 
 POINT = (*RUN, "x", "y", "x_value", "y_value")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that a table of runs answers.
+
+    ``table`` is called with a data frame that has one row per run, and with settings as keyword arguments; it returns
+    the answer as a data frame, or raises a :class:`~unweave.study.columns.TableError` that says what the runs lack.
+    ``draw`` makes a matplotlib figure of the answer.
+    """
+
+    name: str
+    title: str
+    asks: str  # the question as a sentence
+    reads: str  # how the figure is read
+    table: Callable[..., pandas.DataFrame]
+    draw: Callable[[Any], Drawn]
+    paper: str = ""  # figures of the papers that it corresponds to
+    points: bool = False  # the table repeats the scores of single runs, so that reports show the figure only
+
+    @property
+    def figure(self) -> Figure:
+        """The question as a figure of a table of runs."""
+        return Figure(self.name, self.asks, "table", self.table, self.draw, paper=self.paper)
 
 
 def pair_points(runs: pandas.DataFrame, pairs: Sequence[tuple[str, str]]) -> pandas.DataFrame:
@@ -31,7 +57,7 @@ def pair_points(runs: pandas.DataFrame, pairs: Sequence[tuple[str, str]]) -> pan
 
 def draw_points(
     result: pandas.DataFrame, *, rows: str, columns: str, labels: tuple[str, str] = ("", ""), diagonal: bool = False
-) -> Figure:
+) -> Drawn:
     """Draw one panel per value of the columns ``rows`` and ``columns``, and return the matplotlib figure.
 
     Args:

@@ -1,14 +1,40 @@
-"""The values that each latent takes in a figure, with a phrase that describes them."""
+"""The latents in a figure: their order, and the values that each of them takes."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Literal
+
 from torch import Tensor
 
+from unweave.errors import InputError
 from unweave.training import Run
 from unweave.training.representation import Over
 
+Order = Literal["auto", "kl", "spread", "entropy"]
 STEPS = 11  # values of a continuous latent
 MOST_LEVELS = 24  # of a quantised latent; more would be too small to see
+
+
+def ordered_latents(run: Run, order: Order = "auto") -> tuple[list[int], str]:
+    """Return the latents, the most informative first, and the name of what orders them.
+
+    ``"kl"`` orders by the KL of the posterior from the prior, ``"entropy"`` by the entropy of the levels of a quantised
+    latent, ``"spread"`` by the standard deviation over the data. ``"auto"`` is KL for a Gaussian posterior, entropy for
+    quantised latents, and otherwise spread.
+    """
+    summary = run.summary
+    if order == "kl":
+        if summary.kl is None:
+            raise InputError("order=kl needs a Gaussian posterior: use order=spread, or order=entropy if quantised.")
+        summary = replace(summary, usage=None)
+    elif order == "entropy":
+        if summary.usage is None:
+            raise InputError("order=entropy needs quantised latents: use order=spread or order=kl.")
+        summary = replace(summary, kl=None)
+    elif order == "spread":
+        summary = replace(summary, kl=None, usage=None)
+    return summary.order, summary.order_name
 
 
 def latent_values(run: Run, *, steps: int | None = None, over: Over = "auto", span: float = 2.0) -> tuple[Tensor, str]:

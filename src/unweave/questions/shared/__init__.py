@@ -1,1 +1,0 @@
-"""What several questions share: the form of a question, rank correlations and scatter plots."""
