@@ -26,7 +26,7 @@ import torch
 import unweave
 from unweave.explore import export_page, find_selection
 from unweave.explore.app import STATIC
-from unweave.explore.table import Table
+from unweave.explore.run_table import Table
 
 ROWS = 12_600
 DRAG = """async (seconds) => {

@@ -213,7 +213,7 @@ def test_pairs_choose_factors_values_and_numbers_uniformly() -> None:
 
 @given(spaces, seeds)
 def test_held_batches_share_one_factor(space: FactorSpace, seed: int) -> None:
-    held = space.held(30, 8, rng(seed))
+    held = space.fixed_batches(30, 8, rng(seed))
     assert held.factors.shape == (30, 8, len(space))
     space.check(held.factors)
     for batch, axis in zip(held.factors, held.axis, strict=True):
@@ -222,11 +222,11 @@ def test_held_batches_share_one_factor(space: FactorSpace, seed: int) -> None:
 
 def test_held_batches_leave_the_other_factors_free() -> None:
     space = FactorSpace.of(a=8, b=8)
-    held = space.held(500, 32, rng(), axis="b")
+    held = space.fixed_batches(500, 32, rng(), axis="b")
     assert (held.axis == 1).all()
     assert (held.factors[:, :, 0] != held.factors[:, :1, 0]).float().mean() == pytest.approx(31 / 32 * 7 / 8, abs=0.02)
     assert (torch.bincount(held.factors[:, 0, 1]) / 500 - 1 / 8).abs().max() < 0.06
-    free = space.held(4000, 2, rng())
+    free = space.fixed_batches(4000, 2, rng())
     assert free.axis.float().mean() == pytest.approx(0.5, abs=0.03)
 
 
@@ -255,7 +255,10 @@ def test_held_batches_leave_the_other_factors_free() -> None:
         (lambda s: s.near([0, 0], 0.5, -1, rng()), "number of points must be a whole number"),
         (lambda s: s.pairs(1, (1, 2, 3), rng()), "a number or a range"),
         (lambda s: s.pairs(1, 1.0, rng()), "changed must be a whole number"),
-        (lambda s: s.held(2, 2, rng(), axis=torch.tensor([0, 9])), "the column of a factor for each of 2 batches"),
+        (
+            lambda s: s.fixed_batches(2, 2, rng(), axis=torch.tensor([0, 9])),
+            "the column of a factor for each of 2 batches",
+        ),
         (lambda s: s.traverse([0, 0], 1.5), "must be a whole number"),
         (lambda s: FactorSpace.of(a=2**63), "at most 9223372036854775807"),
         (lambda s: s.traverse(torch.tensor([0, 0]), "shpe"), "did you mean 'shape'"),

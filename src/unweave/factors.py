@@ -63,7 +63,7 @@ class Pairs(NamedTuple):
     changed: Tensor
 
 
-class Held(NamedTuple):
+class FixedBatches(NamedTuple):
     """Batches of points ``factors`` (M, n, K); those of batch m have the same value of factor ``axis[m]``."""
 
     factors: Tensor
@@ -282,7 +282,9 @@ class FactorSpace:
         second = torch.where(order.argsort(-1).argsort(-1) < count.masked_fill(single, 1), redrawn, first)
         return Pairs(first, second, first != second)
 
-    def held(self, batches: int, n: int, generator: torch.Generator, *, axis: str | int | Tensor | None = None) -> Held:
+    def fixed_batches(
+        self, batches: int, n: int, generator: torch.Generator, *, axis: str | int | Tensor | None = None
+    ) -> FixedBatches:
         """Draw batches of n points that have the same value of one factor.
 
         Args:
@@ -307,7 +309,7 @@ class FactorSpace:
         factors = self._draw(batches * n, generator, {}, None).view(batches, n, len(self))
         shared = self._draw(batches, generator, {}, None)[:, None].expand_as(factors)  # (M, n, K)
         column = axes[:, None, None].expand(batches, n, 1)
-        return Held(factors.scatter(2, column, shared.gather(2, column)), axes)
+        return FixedBatches(factors.scatter(2, column, shared.gather(2, column)), axes)
 
     def _sizes(self, device: torch.device) -> Tensor:
         return torch.tensor(self.sizes, device=device)

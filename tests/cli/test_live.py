@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tests.study.tiny import SPEC
-from unweave.cli.live import SHOWN, Board, last_step, shown
+from unweave.cli.live import SHOWN, StudyProgress, last_step, shown
 from unweave.progress import set_level
 from unweave.study import Study
 from unweave.study.engines.worker import Report
@@ -19,46 +19,46 @@ def study(tmp_path: Path) -> Study:
     return Study(SPEC.replace("steps = 3", "steps = 300"), store=tmp_path)
 
 
-def _drawn(board: Board) -> list[str]:
+def _drawn(progress: StudyProgress) -> list[str]:
     console = Console(file=io.StringIO(), width=120)
-    console.print(board.table())
+    console.print(progress.table())
     return [" ".join(line.split()) for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
 
 def test_the_table_counts_runs_and_shows_those_under_way(study: Study) -> None:
     names = [planned.name for planned in study.planned]
-    board = Board(study)
+    progress = StudyProgress(study)
     log = study.store / names[1] / "log.jsonl"
     log.parent.mkdir()
     log.write_text("".join(json.dumps({"step": step, "loss": 0.1}) + "\n" for step in (100, 200)))
-    board.watch(set(names[1:]), [names[1], names[2]])  # one was done before
-    numbers, blank, head, first, second = _drawn(board)[1:]
+    progress.watch(set(names[1:]), [names[1], names[2]])  # one was done before
+    numbers, blank, head, first, second = _drawn(progress)[1:]
     assert numbers == "tiny 1 of 6 2 0 0.0 runs/min not known yet"
     assert (blank, head) == ("", "run recipe beta seed step time")
     assert first == f"{names[1]} beta_vae 1 1 200 of 300 0 s"
     assert second == f"{names[2]} beta_vae 4 0 starting 0 s"
-    board.report(Report(names[1], "finished", 120.0))
-    board.report(Report(names[2], "failed", 1.0, "it broke"))
-    assert _drawn(board)[1].startswith("tiny 2 of 6 0 1 ")
-    board.watch(set(names[3:]), [names[3]])
-    assert _drawn(board)[1].startswith("tiny 2 of 6 1 1 ")
-    assert _drawn(board)[1].endswith("6 min")  # three runs of 120 seconds, one at a time
+    progress.report(Report(names[1], "finished", 120.0))
+    progress.report(Report(names[2], "failed", 1.0, "it broke"))
+    assert _drawn(progress)[1].startswith("tiny 2 of 6 0 1 ")
+    progress.watch(set(names[3:]), [names[3]])
+    assert _drawn(progress)[1].startswith("tiny 2 of 6 1 1 ")
+    assert _drawn(progress)[1].endswith("6 min")  # three runs of 120 seconds, one at a time
 
 
 def test_a_failure_says_which_run_and_why(study: Study) -> None:
-    board = Board(study)
+    progress = StudyProgress(study)
     name = study.planned[2].name
-    board.watch({name}, [name])
-    said = board.failure(Report(name, "failed", 1.0, "Diverged: at step 3"))
+    progress.watch({name}, [name])
+    said = progress.failure(Report(name, "failed", 1.0, "Diverged: at step 3"))
     assert said == f"failed: {name} (recipe=beta_vae, beta=4, seed=0): Diverged: at step 3"
 
 
 def test_many_runs_under_way_are_not_all_shown(tmp_path: Path) -> None:
     study = Study(SPEC.replace("seeds = 2", "seeds = 40"), store=tmp_path)
     names = [planned.name for planned in study.planned]
-    board = Board(study)
-    board.watch(set(names), names[:30])
-    drawn = _drawn(board)
+    progress = StudyProgress(study)
+    progress.watch(set(names), names[:30])
+    drawn = _drawn(progress)
     assert drawn[-1] == f"and {30 - SHOWN} more"
     assert len(drawn) == 4 + SHOWN + 1
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.cli.running import run
-from unweave.data.files.tables import read_matrix
+from unweave.data.files.factor_tables import read_matrix
 from unweave.metrics import METRICS, infomec
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unweave.data.files.columns import as_floats, is_number, parse_column
+from unweave.data.files.factor_columns import as_floats, is_number, parse_column
 from unweave.errors import InputError
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from unweave.data.files.tables import Table, read_csv, read_matrix
+from unweave.data.files.factor_tables import Table, read_csv, read_matrix
 from unweave.errors import InputError
 
 

@@ -13,7 +13,7 @@ from tests.study.tiny import SPEC
 from tests.training.small import trained
 from unweave import Run
 from unweave.explore import find_selection
-from unweave.explore.table import Table, columns, first_axes, read_row
+from unweave.explore.run_table import Table, columns, first_axes, read_row
 
 Until = Callable[[Callable[[], object]], None]
 

@@ -13,7 +13,7 @@ from unweave.data import identity_of
 from unweave.figures.drawing.titles import methods_of, names_of, title_of
 from unweave.latents import Gaussian
 from unweave.recipes import Recipe, term
-from unweave.recipes.composing import Source
+from unweave.recipes.composition import Source
 from unweave.terms import KL, Reconstruction
 from unweave.training import configure
 

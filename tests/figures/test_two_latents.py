@@ -9,8 +9,8 @@ import torch
 from unweave import FactorData, Run
 from unweave.errors import InputError
 from unweave.figures.drawing.strips import to_bytes
-from unweave.figures.impossibility import draw_impossibility
 from unweave.figures.two_latents import draw_two_latents, make_two_latents
+from unweave.papers.impossibility import draw_impossibility
 from unweave.study.impossibility import demonstrate
 
 

@@ -11,9 +11,8 @@ from tests.interop.runs import small_run
 from unweave import Run
 from unweave.errors import Unavailable
 from unweave.interop.onnx import agreement as checking
-from unweave.interop.onnx import make_decoder_graph, make_encoder_graph
-from unweave.interop.onnx.agreement import check_decoder, check_encoder, example_codes, example_images
-from unweave.interop.onnx.export import export_onnx
+from unweave.interop.onnx import export_onnx, make_decoder_graph, make_encoder_graph
+from unweave.interop.onnx_agreement import check_decoder, check_encoder, example_codes, example_images
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,7 @@ from torch import Tensor
 from tests.interop.runs import CASES, LARGE_CASES, small_run
 from unweave import Run
 from unweave.errors import InputError
-from unweave.interop.onnx import LARGEST_DIFFERENCE, export_onnx
-from unweave.interop.onnx.export import ExportedFile
+from unweave.interop.onnx import LARGEST_DIFFERENCE, ExportedFile, export_onnx
 
 Exported = tuple[Run, ExportedFile, ExportedFile]
 

@@ -10,8 +10,7 @@ from torch import Tensor, nn
 
 from tests.interop.runs import small_run
 from unweave.errors import InputError, MissingExtra
-from unweave.interop.onnx import make_decoder_graph
-from unweave.interop.onnx.graphs import metadata
+from unweave.interop.onnx import make_decoder_graph, metadata
 
 
 class Odd(nn.Module):

@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 
 from tests.interop.runs import small_run
-from unweave.interop.onnx.halves import DecoderHalf, EncoderHalf, plain_model
+from unweave.interop.onnx import DecoderHalf, EncoderHalf, plain_model
 
 
 def test_halves_are_encode_and_decode(tmp_path: Path, generator: torch.Generator) -> None:

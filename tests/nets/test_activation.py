@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from unweave.nets import NETS
-from unweave.nets.activation import activation_layer, scaled
+from unweave.nets.pair import activation_layer, scaled
 
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,

@@ -9,7 +9,7 @@ from tests.reports.reading import check_self_contained
 from unweave import Run
 from unweave.errors import InputError
 from unweave.reports import report
-from unweave.reports.runs import MOST
+from unweave.reports.run_report import MOST
 
 
 def test_the_report_of_a_run(runs: list[Run], page: Path) -> None:

@@ -5,7 +5,7 @@ from unweave import Run
 from unweave.reports.facts import protocol_of, read_facts
 from unweave.reports.html.tables import shown
 from unweave.reports.peers import Peers, find_peers
-from unweave.reports.scores import score_section
+from unweave.reports.score_tables import score_section
 
 
 def test_scores_have_a_meaning_and_a_place(runs: list[Run]) -> None:

@@ -10,7 +10,7 @@ from tests.reports.reading import check_self_contained
 from unweave import Study
 from unweave.errors import InputError
 from unweave.reports import write_study_report, write_table_report
-from unweave.reports.studies import best_runs, run_command, study_page
+from unweave.reports.study_report import best_runs, run_command, study_page
 
 
 def test_the_best_run_of_each_score_and_data_set() -> None:

@@ -10,7 +10,7 @@ import unweave
 from tests.study.tiny import SPEC
 from unweave.explore import find_selection
 from unweave.explore.description import facts
-from unweave.explore.table import Table
+from unweave.explore.run_table import Table
 from unweave.figures.figure import table_of_runs
 from unweave.reports.facts import read_facts
 from unweave.store import read_record

@@ -8,12 +8,11 @@ import typer
 
 from unweave.cli.data import data_app
 from unweave.cli.explore import explore
-from unweave.cli.export import export
 from unweave.cli.figure import figure
 from unweave.cli.options import HELP, Commands, Quiet, Verbose, console
 from unweave.cli.paper import paper_app
 from unweave.cli.parts import latents_app, metrics_app, nets_app, recipes_app, terms_app
-from unweave.cli.report import report
+from unweave.cli.report import export, report
 from unweave.cli.runs import runs_app
 from unweave.cli.score import score
 from unweave.cli.study import study_app

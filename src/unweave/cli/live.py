@@ -32,23 +32,23 @@ Watch = Callable[[Collection[str], Sequence[str]], None]
 def shown(study: Study) -> Iterator[tuple[Callable[[Report], None], Watch]]:
     """Show how a study proceeds; yields the functions that :meth:`Study.run` calls."""
     console = Console(stderr=True)
-    board = Board(study)
+    progress = StudyProgress(study)
     if level() == "quiet":
-        yield board.report, board.watch
+        yield progress.report, progress.watch
     elif console.is_terminal:
-        with Live(console=console, get_renderable=board.table, refresh_per_second=2, transient=True) as live:
+        with Live(console=console, get_renderable=progress.table, refresh_per_second=2, transient=True) as live:
 
             def report(said: Report) -> None:
-                board.report(said)
+                progress.report(said)
                 if said.outcome == "failed":
-                    live.console.print(board.failure(said), markup=False, highlight=False)
+                    live.console.print(progress.failure(said), markup=False, highlight=False)
 
-            yield report, board.watch
+            yield report, progress.watch
     else:
-        yield _lines(board, console)
+        yield _lines(progress, console)
 
 
-def _lines(board: Board, console: Console) -> tuple[Callable[[Report], None], Watch]:
+def _lines(progress: StudyProgress, console: Console) -> tuple[Callable[[Report], None], Watch]:
     """Return functions that print a line from time to time, and every failure at once."""
     printed = time.monotonic()
 
@@ -56,21 +56,21 @@ def _lines(board: Board, console: Console) -> tuple[Callable[[Report], None], Wa
         console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def report(said: Report) -> None:
-        board.report(said)
+        progress.report(said)
         if said.outcome == "failed":
-            say(board.failure(said))
+            say(progress.failure(said))
 
     def watch(left: Collection[str], running: Sequence[str]) -> None:
         nonlocal printed
-        board.watch(left, running)
+        progress.watch(left, running)
         if time.monotonic() - printed >= SECONDS[level()]:
             printed = time.monotonic()
-            say(board.line())
+            say(progress.line())
 
     return report, watch
 
 
-class Board:
+class StudyProgress:
     """The numbers that are shown: runs that are done, under way and failed, their rate, and the time that is left."""
 
     def __init__(self, study: Study) -> None:

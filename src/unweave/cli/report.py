@@ -1,4 +1,4 @@
-"""``unweave report``: a run, or several beside one another, as one HTML file."""
+"""``unweave report`` and ``unweave export``: runs as one HTML file, and a run as ONNX files."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ import typer
 
 from unweave.cli.options import (
     Quiet,
+    RunName,
     Store,
     Trust,
     Verbose,
     check_page,
+    check_writable,
     console,
     find_runs,
     load_data,
+    open_runs,
     parse,
+    parse_folder,
+    stem_of,
 )
 from unweave.errors import InputError
 
@@ -48,7 +53,7 @@ def report(
     from unweave.figures.catalogue import FIGURES
     from unweave.papers import stored_results
     from unweave.progress import progress
-    from unweave.reports.runs import report as write_report
+    from unweave.reports.run_report import report as write_report
 
     folders = find_runs(runs, store)
     options = {key.removeprefix("data."): value for key, value in parse(settings).items()}
@@ -67,3 +72,22 @@ def report(
         baselines = stored_results()
         write_report(folders, out, data=images, scored=scored, trust=trust, baselines=baselines, watch=watch)
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)
+
+
+def export(
+    run: RunName,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder to write to.", parser=parse_folder, metavar="FOLDER", show_default="RECIPE-RUN"),
+    ] = None,
+    trust: Trust = False,
+    store: Store = None,
+) -> None:
+    """Write encoder.onnx and decoder.onnx of a run, checked against PyTorch."""
+    from unweave.interop.onnx import export_onnx
+
+    (opened,) = open_runs([run], store, trust=trust)
+    folder = out or Path(stem_of(opened))
+    check_writable("--out", folder)
+    for file in export_onnx(opened, folder):
+        console.print(f"wrote {file.path}; largest difference from PyTorch {file.difference:.1e}", soft_wrap=True)

@@ -108,7 +108,7 @@ def print_scores(scores: Scores) -> None:
 
 
 def _score_codes(codes: Path, factors: Path | None, as_json: bool, arguments: dict[str, Any]) -> None:
-    from unweave.data.files.tables import read_matrix
+    from unweave.data.files.factor_tables import read_matrix
     from unweave.metrics import score_codes
 
     labels = None if factors is None else read_matrix(factors)

@@ -213,7 +213,7 @@ def report_study(
     check_page(out)
     from unweave.progress import progress
     from unweave.questions import QUESTIONS
-    from unweave.reports.studies import run_command, write_study_report, write_table_report
+    from unweave.reports.study_report import run_command, write_study_report, write_table_report
 
     with progress("report", len(QUESTIONS), unit="questions") as advance:
         seen = 0

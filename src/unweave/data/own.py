@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unweave.data.files.factor_tables import Table
 from unweave.data.files.picture_files import over_black, resize
-from unweave.data.files.tables import Table
 from unweave.data.interface.factor_data import Card, FactorData, Sample, check_image_size
 from unweave.data.interface.identity import digest
 from unweave.errors import InputError, whole

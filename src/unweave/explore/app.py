@@ -21,7 +21,7 @@ from unweave.explore.middleware import BusyError, RequestQueue, SecurityMiddlewa
 from unweave.explore.open_runs import OpenRun, OpenRuns
 from unweave.explore.rgba import MOST_BYTES, from_file, from_rgba, to_rgba
 from unweave.explore.run_selection import Selection
-from unweave.explore.table import Table
+from unweave.explore.run_table import Table
 from unweave.explore.training_progress import ProgressReader
 from unweave.training.streams import stream
 

@@ -15,7 +15,7 @@ from unweave.figures.drawing.strips import draw_strips, in_colour
 from unweave.figures.drawing.style import DIVERGING
 from unweave.figures.drawing.titles import names_of
 from unweave.training import Run
-from unweave.training.linear import components
+from unweave.training.components import components
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -74,7 +74,7 @@ def _votes(
     for some in batches_of(votes, 2 * batch):
         axis = random_axes(axes, some, generator)
         # a pair is a group of two that share the factor
-        pairs = space.held(some * batch, 2, generator, axis=axis.repeat_interleave(batch)).factors
+        pairs = space.fixed_batches(some * batch, 2, generator, axis=axis.repeat_interleave(batch)).factors
         codes = codes_of("beta_vae_score", represent, pairs)  # (votes · batch, 2, D)
         difference = np.abs(codes[:, 0] - codes[:, 1]).reshape(some, batch, -1)
         features.append(difference.mean(1))

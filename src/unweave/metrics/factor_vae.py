@@ -91,8 +91,8 @@ def _votes(
     table = np.zeros((len(space), len(variance)), np.int64)
     for some in batches_of(votes, batch):
         axis = random_axes(axes, some, generator)
-        held = space.held(some, batch, generator, axis=axis)
-        codes = codes_of("factor_vae_score", represent, held.factors)  # (votes, batch, D)
+        fixed = space.fixed_batches(some, batch, generator, axis=axis)
+        codes = codes_of("factor_vae_score", represent, fixed.factors)  # (votes, batch, D)
         stillest = np.nanargmin(codes.var(1, ddof=1) / variance, axis=1)
         np.add.at(table, (axis.numpy(), stillest), 1)
     return table

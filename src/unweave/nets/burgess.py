@@ -9,9 +9,8 @@ from itertools import pairwise
 
 from torch import nn
 
-from unweave.nets.activation import Activation, Width, activation_layer, scaled
 from unweave.nets.conv64 import upsampled
-from unweave.nets.pair import Flatten, Net, Shape, Unflatten, cells
+from unweave.nets.pair import Activation, Flatten, Net, Shape, Unflatten, Width, activation_layer, cells, scaled
 from unweave.nets.start import balanced
 
 

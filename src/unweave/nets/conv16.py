@@ -7,8 +7,19 @@ from typing import Annotated, Literal
 from torch import nn
 
 from unweave.errors import InputError
-from unweave.nets.activation import Activation, Width, activation_layer, scaled
-from unweave.nets.pair import Flatten, LayeredDecoder, Net, Shape, Unflatten, cells, convolved
+from unweave.nets.pair import (
+    Activation,
+    Flatten,
+    LayeredDecoder,
+    Net,
+    Shape,
+    Unflatten,
+    Width,
+    activation_layer,
+    cells,
+    convolved,
+    scaled,
+)
 from unweave.nets.start import balanced
 from unweave.settings import written_unless
 

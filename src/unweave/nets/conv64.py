@@ -13,8 +13,19 @@ from typing import Annotated, Literal
 from torch import Tensor, nn
 
 from unweave.errors import InputError
-from unweave.nets.activation import Activation, Width, activation_layer, scaled
-from unweave.nets.pair import Flatten, LayeredDecoder, Net, Shape, Unflatten, cells, convolved
+from unweave.nets.pair import (
+    Activation,
+    Flatten,
+    LayeredDecoder,
+    Net,
+    Shape,
+    Unflatten,
+    Width,
+    activation_layer,
+    cells,
+    convolved,
+    scaled,
+)
 from unweave.nets.start import balanced
 from unweave.nets.upconv import Upconv, in_a_row
 from unweave.settings import written_unless

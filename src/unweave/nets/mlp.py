@@ -6,8 +6,7 @@ import math
 
 from torch import nn
 
-from unweave.nets.activation import Activation, Width, activation_layer, scaled
-from unweave.nets.pair import LayeredDecoder, Net, Shape
+from unweave.nets.pair import Activation, LayeredDecoder, Net, Shape, Width, activation_layer, scaled
 from unweave.nets.start import balanced
 
 

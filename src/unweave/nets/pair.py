@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
+from pydantic import Field
 from torch import Tensor, nn
 
 from unweave.errors import InputError
 
 Shape = tuple[int, int, int]  # C, H, W
+Activation = Literal["relu", "gelu", "silu", "tanh"]
+Width = Annotated[float, Field(gt=0, le=100)]  # multiplies the number of channels or units of every hidden layer
+SLOPE = 0.2  # of the leaky ReLU below 0
 
 
 class Net(NamedTuple):
@@ -100,3 +104,25 @@ def convolved(size: int, *, kernel: int, padding: int, times: int) -> int:
     for _ in range(times):
         size = (size + 2 * padding - kernel) // 2 + 1
     return size
+
+
+def activation_layer(name: Activation | Literal["leaky_relu"], *, inplace: bool = False) -> nn.Module:
+    """Return the activation as a module. GELU is its tanh approximation, which Tripod's authors use.
+
+    ``inplace`` saves memory where an activation has an in-place form. Use it only after a layer whose gradient does
+    not need its own output, such as a convolution.
+    """
+    if name == "relu":
+        return nn.ReLU(inplace)
+    if name == "leaky_relu":
+        return nn.LeakyReLU(SLOPE, inplace)
+    return {"gelu": nn.GELU(approximate="tanh"), "silu": nn.SiLU(), "tanh": nn.Tanh()}[name]
+
+
+def scaled(units: int, width: float) -> int:
+    """Multiply a number of channels or units by ``width``, rounded, at least 1.
+
+    >>> scaled(32, 0.25), scaled(32, 0.001)
+    (8, 1)
+    """
+    return max(1, round(units * width))

@@ -12,8 +12,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from unweave.nets.activation import Activation, Width, activation_layer, scaled
-from unweave.nets.pair import Flatten, Net, Shape, cells
+from unweave.nets.pair import Activation, Flatten, Net, Shape, Width, activation_layer, cells, scaled
 
 _EPSILON = 1e-6  # of the instance norms, as in the authors' code
 _STAGE = ((3, 1), (3, 1), (4, 2))  # kernel and stride of a stage's three convolutions, all padded by 1

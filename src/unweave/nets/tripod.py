@@ -11,8 +11,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from unweave.nets.activation import Activation, Width, activation_layer, scaled
-from unweave.nets.pair import Net, Shape, cells
+from unweave.nets.pair import Activation, Net, Shape, Width, activation_layer, cells, scaled
 
 
 def tripod(

@@ -1,6 +1,6 @@
 """Recipes: a method is a latent, a list of weighted terms, and the published hyperparameters."""
 
-from unweave.recipes.composing import compose, known_settings, parameters_of
+from unweave.recipes.composition import compose, known_settings, parameters_of
 from unweave.recipes.published import RECIPES, term
 from unweave.recipes.recipe import Optimiser, Recipe, Weighted
 

@@ -1,6 +1,6 @@
 """Reports: a run, several runs or a whole study as one HTML file that opens from disk."""
 
-from unweave.reports.runs import report
-from unweave.reports.studies import write_study_report, write_table_report
+from unweave.reports.run_report import report
+from unweave.reports.study_report import write_study_report, write_table_report
 
 __all__ = ["report", "write_study_report", "write_table_report"]

@@ -11,7 +11,7 @@ from unweave.errors import InputError, Unavailable, unknown
 from unweave.metrics import METRICS
 from unweave.metrics.scoring.request import check_settings, find_metrics
 from unweave.nets.pair import SIZES, cells
-from unweave.recipes.composing import parameters_of
+from unweave.recipes.composition import parameters_of
 from unweave.study.selection import metric_of
 from unweave.study.spec import SNAPSHOT, STRENGTH, Selection, SnapshotRule, Spec, line_of, place_in_snapshot, with_line
 from unweave.training import Configuration, Execution, configure

@@ -23,7 +23,7 @@ from unweave.factors import Changed
 from unweave.latents import LATENTS
 from unweave.own_code import check_own_code, guarded, only_own_code, own_code_of, source_hash
 from unweave.recipes import RECIPES, Recipe, compose, known_settings, parameters_of
-from unweave.recipes.composing import PARTS, Source
+from unweave.recipes.composition import PARTS, Source
 from unweave.recipes.published import set_by
 from unweave.settings import Settings, name_in
 from unweave.store.files import refused, write_text, writer_of

@@ -15,7 +15,7 @@ from typing import Any
 
 from unweave.data import FactorData, load
 from unweave.errors import Diverged, InputError, Unavailable, whole
-from unweave.recipes.composing import Source
+from unweave.recipes.composition import Source
 from unweave.store.files import remove_leftovers, versions, write_text
 from unweave.store.folder import CHECKPOINT, LOG, check_label, is_complete, store_folder
 from unweave.store.lock import beating, locked
@@ -23,6 +23,7 @@ from unweave.store.log import read_log
 from unweave.store.state import State, Status, read_state, write_state
 from unweave.training.assembly import build_model
 from unweave.training.checkpoint import load_tensors, save_tensors
+from unweave.training.components import fit_linear
 from unweave.training.configuration import (
     Configuration,
     Execution,
@@ -30,7 +31,6 @@ from unweave.training.configuration import (
     configure,
     write_configuration,
 )
-from unweave.training.linear import fit_linear
 from unweave.training.loop import Callback, Moment, Session
 from unweave.training.run import Outcome, Run, open_folder_of, open_run, save_run
 

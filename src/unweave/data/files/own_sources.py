@@ -13,9 +13,9 @@ from PIL import Image
 from torch import Tensor
 from torch.utils.data import Dataset, IterableDataset
 
+from unweave.data.files.factor_tables import Table, from_frame, read_csv, read_matrix
 from unweave.data.files.image_files import read_image_file
 from unweave.data.files.picture_files import listed, picture_files, read_pictures
-from unweave.data.files.tables import Table, from_frame, read_csv, read_matrix
 from unweave.data.interface.factor_data import check_image_size
 from unweave.data.own import OwnImages
 from unweave.errors import InputError

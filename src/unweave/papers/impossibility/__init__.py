@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from unweave.errors import extra
+from unweave.figures.drawing.panels import TEXT, panel_grid
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 
 if TYPE_CHECKING:
@@ -13,11 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from unweave.study import Study
+    from unweave.study.impossibility import Impossibility
 
 SAMPLES = 10_000
 DIMENSIONS = (2, 3, 5, 10)
 COORDINATES = sum(DIMENSIONS)  # whose distances are tested; both marginals are made from the same samples
 CRITICAL = math.sqrt(math.log(2 * COORDINATES / 0.05) / 2 / SAMPLES)  # 5 % for all Kolmogorov-Smirnov tests together
+MOST = 3_000  # points
 
 
 def measure(study: Study | None = None) -> pandas.DataFrame:
@@ -74,7 +77,6 @@ def answer(table: pandas.DataFrame) -> Answer:
 
 def draw_codes(study: Study | None = None) -> Figure:
     """Draw the factors and the entangled code in two dimensions."""
-    from unweave.figures.impossibility import draw_impossibility
     from unweave.study.impossibility import demonstrate
 
     return draw_impossibility(demonstrate(2, marginal="uniform", samples=SAMPLES))
@@ -89,3 +91,20 @@ FINDING = Finding(
     measure,
     views=(Picture("codes", "Two codes with the same distribution, one separated and one entangled.", draw_codes),),
 )
+
+
+def draw_impossibility(shown: Impossibility) -> Figure:
+    """Draw the first two coordinates of the factors and of the entangled factors, coloured by the first factor.
+
+    Returns the matplotlib figure.
+    """
+    figure, axes = panel_grid(1, 2, size=(2.6, 2.6), margin=(0.5, 0.9), sharex=True, sharey=True)
+    panels = (("factors", shown.factors, shown.mig_of_factors), ("entangled", shown.entangled, shown.mig_of_entangled))
+    for panel, (name, values, score) in zip(axes[0], panels, strict=True):
+        colour = shown.factors[:MOST, 0]
+        panel.scatter(values[:MOST, 0], values[:MOST, 1], c=colour, cmap="viridis", s=3, linewidths=0)
+        panel.set_title(f"{name}: MIG {score:.2f}", fontsize=TEXT + 1)
+        panel.set_aspect("equal")
+    figure.supxlabel("first coordinate, coloured by the first factor", fontsize=TEXT)
+    figure.supylabel("second coordinate", fontsize=TEXT)
+    return figure

@@ -23,7 +23,7 @@ MEMINFO, CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 
 
 @dataclass
-class Slot:
+class WorkerProcess:
     """A worker process and the task that it has."""
 
     process: Any
@@ -61,26 +61,26 @@ def run_tasks(
     """
     context = multiprocessing.get_context("spawn")
     queue = Queue(tasks, report)
-    slots: list[Slot] = []
+    pool: list[WorkerProcess] = []
     try:
-        slots.extend(_start(context) for _ in range(min(workers, len(tasks))))
-        while queue or any(slot.task for slot in slots):
-            _hand_out(slots, queue)
-            watch([slot.name for slot in slots if slot.task])
-            _collect(slots, queue, context)
+        pool.extend(_start(context) for _ in range(min(workers, len(tasks))))
+        while queue or any(worker.task for worker in pool):
+            _hand_out(pool, queue)
+            watch([worker.name for worker in pool if worker.task])
+            _collect(pool, queue, context)
     except KeyboardInterrupt:
-        _end(slots)
+        _end(pool)
         raise
-    _end(slots)
+    _end(pool)
 
 
-def _start(context: Any) -> Slot:
+def _start(context: Any) -> WorkerProcess:
     here, there = context.Pipe()
     process = context.Process(target=work, args=(there, ENVIRONMENT), daemon=True)
     with single_threaded(), _terminal_held_back():
         process.start()
     there.close()
-    return Slot(process, here)
+    return WorkerProcess(process, here)
 
 
 @contextlib.contextmanager
@@ -109,50 +109,50 @@ def single_threaded() -> Iterator[None]:
             os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
 
 
-def _hand_out(slots: list[Slot], queue: Queue) -> None:
-    for slot in slots:
-        if slot.task is None and queue:
-            slot.name, slot.task = queue.take()
+def _hand_out(pool: list[WorkerProcess], queue: Queue) -> None:
+    for worker in pool:
+        if worker.task is None and queue:
+            worker.name, worker.task = queue.take()
             with contextlib.suppress(OSError):  # the process has died, which is noticed next
-                slot.connection.send(slot.task)
+                worker.connection.send(worker.task)
 
 
-def _collect(slots: list[Slot], queue: Queue, context: Any) -> None:
+def _collect(pool: list[WorkerProcess], queue: Queue, context: Any) -> None:
     """Wait until something happens: a report, or the death of a worker."""
-    busy = [slot for slot in slots if slot.task]
-    ready = set(wait([s.connection for s in busy] + [s.process.sentinel for s in busy], timeout=1.0))
-    for place, slot in enumerate(slots):
-        if slot.task is None or not ready & {slot.connection, slot.process.sentinel}:
+    busy = [worker for worker in pool if worker.task]
+    ready = set(wait([each.connection for each in busy] + [each.process.sentinel for each in busy], timeout=1.0))
+    for place, worker in enumerate(pool):
+        if worker.task is None or not ready & {worker.connection, worker.process.sentinel}:
             continue
         try:
-            said = slot.connection.recv() if slot.connection.poll() else None
+            said = worker.connection.recv() if worker.connection.poll() else None
         except (EOFError, OSError):
             said = None
-        if said is None and slot.process.is_alive():
+        if said is None and worker.process.is_alive():
             continue
-        name, slot.task = slot.name, None
+        name, worker.task = worker.name, None
         if said is None:
-            slot.process.join()
-            slot.connection.close()
-            slots[place] = _start(context)
+            worker.process.join()
+            worker.connection.close()
+            pool[place] = _start(context)
             queue.lose(name)
         elif not queue.answer(said):
             time.sleep(PAUSE)
 
 
-def _end(slots: Iterable[Slot]) -> None:
+def _end(pool: Iterable[WorkerProcess]) -> None:
     try:
-        for slot in slots:
-            if slot.task is not None and slot.process.is_alive():
-                os.kill(slot.process.pid, signal.SIGTERM)  # which training answers with a checkpoint
+        for worker in pool:
+            if worker.task is not None and worker.process.is_alive():
+                os.kill(worker.process.pid, signal.SIGTERM)  # which training answers with a checkpoint
             with contextlib.suppress(OSError):
-                slot.connection.send(None)
-        for slot in slots:
-            slot.process.join()
+                worker.connection.send(None)
+        for worker in pool:
+            worker.process.join()
     except KeyboardInterrupt:  # the second one
-        for slot in slots:
-            slot.process.kill()
-            slot.process.join()
+        for worker in pool:
+            worker.process.kill()
+            worker.process.join()
         raise
-    for slot in slots:
-        slot.connection.close()
+    for worker in pool:
+        worker.connection.close()

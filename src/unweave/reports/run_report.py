@@ -18,7 +18,7 @@ from unweave.reports.html.tables import folded, make_table
 from unweave.reports.paths import from_here, hide_places, run_commands, source_from_here
 from unweave.reports.peers import find_peers
 from unweave.reports.run_figures import show_figures
-from unweave.reports.scores import score_section
+from unweave.reports.score_tables import score_section
 from unweave.store.folder import existing_store, find_run, read_label
 from unweave.store.setting_names import used_settings_of
 from unweave.training import Run, score

@@ -1,7 +1,8 @@
-"""Make the ONNX graph of an encoder or a decoder, and check it against PyTorch."""
+"""Models without PyTorch: encoder and decoder of a run as ONNX graphs and files, once both agree with PyTorch."""
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import warnings
@@ -9,15 +10,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from unweave.errors import InputError, extra
-from unweave.interop.onnx.agreement import check_decoder, check_encoder, example_codes, example_images
-from unweave.interop.onnx.halves import DecoderHalf, EncoderHalf, plain_model
+from unweave.interop.onnx_agreement import (
+    LARGEST_DIFFERENCE,
+    check_decoder,
+    check_encoder,
+    example_codes,
+    example_images,
+)
+from unweave.model import Model
+from unweave.store.files import atomic_write
 from unweave.training import Run
+
+__all__ = [
+    "LARGEST_DIFFERENCE",
+    "ExportedFile",
+    "Graph",
+    "export_onnx",
+    "make_decoder_graph",
+    "make_encoder_graph",
+]
 
 OPSET = 18  # old enough for every onnxruntime of the last years, new enough for group norms
 
@@ -119,3 +137,66 @@ def _root_of(error: BaseException) -> str:
         error = error.__cause__
     first = str(error).strip().partition("\n")[0].rstrip(".")
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+class EncoderHalf(nn.Module):
+    """Map float images (B, C, H, W) in [0, 1] to codes (B, D), as :meth:`Run.encode` does."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Return posterior means, or quantised values; standardisation is part of the graph."""
+        return self.model.code(images).representation
+
+
+class DecoderHalf(nn.Module):
+    """Map codes (B, D) to float images (B, C, H, W) in [0, 1], as :meth:`Run.decode` does."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, codes: Tensor) -> Tensor:
+        """Return images; the offset, the sigmoid, undoing the standardisation and clamping are part of the graph."""
+        return self.model.decode(codes).clamp(0, 1)
+
+
+def plain_model(run: Run) -> Model:
+    """Return a copy of a run's model on the CPU, in evaluation mode, with tensors in the standard memory format."""
+    model = copy.deepcopy(run.model).cpu().eval().requires_grad_(False)
+    return model.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload, no-any-return]
+
+
+@dataclass(frozen=True)
+class ExportedFile:
+    """An ONNX file, and the largest difference between its results and PyTorch's."""
+
+    path: Path
+    difference: float
+
+
+def export_onnx(run: Run, folder: str | Path) -> tuple[ExportedFile, ExportedFile]:
+    """Write ``encoder.onnx`` and ``decoder.onnx`` to a folder; return both with their differences from PyTorch.
+
+    The encoder maps ``images`` (B, C, H, W), float32 in [0, 1], to ``codes`` (B, D), and the decoder maps codes to
+    images in [0, 1], like ``run.encode`` and ``run.decode``, for any batch size B. Everything that the model does to
+    images and codes is part of the graphs. Both are compared with PyTorch by onnxruntime first: if either differs by
+    more than :data:`LARGEST_DIFFERENCE`, an error is raised and nothing is written.
+    """
+    if not isinstance(run, Run):
+        raise InputError(f"export_onnx takes a run, such as unweave.open returns, got {type(run).__name__}.")
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"cannot write to the folder {folder}: it is a file.")
+    graphs = {"encoder.onnx": make_encoder_graph(run), "decoder.onnx": make_decoder_graph(run)}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write to the folder {folder}: {error.strerror or error}.") from error
+    for name, graph in graphs.items():
+        with atomic_write(folder / name) as aside:
+            aside.write_bytes(graph.model)
+    encoder, decoder = (ExportedFile(folder / name, graph.difference) for name, graph in graphs.items())
+    return encoder, decoder

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unweave.data.files.arrays import read_npy
-from unweave.data.files.columns import as_floats, is_number, parse_column
+from unweave.data.files.factor_columns import as_floats, is_number, parse_column
 from unweave.errors import InputError, unknown
 from unweave.factors import Categorical, Cyclic, Factor, FactorSpace, Ordered
 
