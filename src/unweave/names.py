@@ -45,6 +45,7 @@ DATA = {
     "scream_dsprites": "Scream-dSprites",
     "dsprites_pictures": "dSprites on pictures",
     "three_dots": "three dots",
+    "four_dots": "four dots",
     "xysquares": "XYSquares",
     "xyobject": "XYObject",
     "xyobject_shaded": "XYObjectShaded",

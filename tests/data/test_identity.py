@@ -23,6 +23,7 @@ PIXELS = {  # version, then hashes of 200 images at 64 × 64 and at 32 × 32
     "noisy_dsprites": ("1", "3d4463096452a56f", "7b4b22477a614bb0"),
     "scream_dsprites": ("1", "6ae0935cd914b020", "dcf7d1a5e78cf9b6"),
     "three_dots": ("1", "02fd53ac73b17833", "69829e4870adb270"),
+    "four_dots": ("1", "e53651dddc43f9c0", "01bc8ddf0747f055"),
     "xysquares": ("1", "0cefa6f2e9d581bf", "c4663a4b90d064d2"),
     "rooms3d": ("1", "a42c9b6779297bb5", "1e9b2c17bce1814f"),
     "dsprites_pictures": ("1", "3503714f901187ac", "ce14e7aee32a0aea"),

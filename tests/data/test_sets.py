@@ -19,6 +19,7 @@ DRAWN = [
     "scream_dsprites",
     "dsprites_pictures",
     "three_dots",
+    "four_dots",
     "xysquares",
     "xyobject",
     "xyobject_shaded",

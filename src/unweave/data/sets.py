@@ -14,7 +14,7 @@ from unweave.data.rooms3d import Rooms3D
 from unweave.data.shapes3d import Shapes3D
 from unweave.data.shapes3d_drawn import Shapes3DDrawn
 from unweave.data.smallnorb import SmallNORB
-from unweave.data.three_dots import ThreeDots
+from unweave.data.three_dots import FourDots, ThreeDots
 from unweave.data.xyobject import XYObject, XYObjectShaded
 from unweave.data.xysquares import XYSquares
 
@@ -27,6 +27,7 @@ SETS: dict[str, type[FactorData]] = {
         ScreamDSprites,
         DSpritesPictures,
         ThreeDots,
+        FourDots,
         XYSquares,
         XYObject,
         XYObjectShaded,

@@ -13,6 +13,7 @@ from unweave.papers import (
     combinations,
     impossibility,
     local_disentanglement,
+    mpi3d_multi,
     natural_patches,
     perceived_distance,
     tripod,
@@ -28,6 +29,7 @@ FINDINGS = {
     finding.name: finding
     for finding in (
         local_disentanglement.FINDING,
+        mpi3d_multi.FINDING,
         natural_patches.FINDING,
         perceived_distance.FINDING,
         adversarial_squares.FINDING,

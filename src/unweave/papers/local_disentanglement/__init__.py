@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import extra
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.results import collect_local, fastest, finished, finite, over_seeds, radii_of
+from unweave.papers.results import collect_local, fastest, finished, over_seeds, radii_of
+from unweave.papers.student import LEVEL, Test, compare, evidence, judge_above
 
 if TYPE_CHECKING:
     import pandas
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from unweave.study import Study
 
 METRICS = ("local_mig", "local_modularity")
-LEVEL = 0.05
 GAMMA = 0.1  # of figures 4 and 5
 LEAST = 0.01  # nats of KL; a run below has learned nothing, and its scores say nothing about the method's latents
 JL1, PLAIN, RAMP = f"JL1-VAE, γ = {GAMMA:g}", "β-VAE", "β-VAE, growing β"
@@ -75,7 +73,7 @@ def answer(table: pandas.DataFrame) -> Answer:
             *(claim for metric in METRICS for claim in _figure_4(runs, metric)),
             *(claim for metric in METRICS for claim in _figure_7(runs, metric)),
             *(_figure_5(runs, metric) for metric in METRICS),
-            _judged(
+            judge_above(
                 "JL1-VAE's Jacobian columns isolate single dots more than β-VAE's.", runs, JL1, [RAMP], "isolation"
             ),
         ],
@@ -98,11 +96,11 @@ def _method(row: dict[str, Any]) -> str:
 
 def _figure_4(runs: pandas.DataFrame, metric: str) -> list[Claim]:
     small, large = _columns(runs, metric)
-    test = _compare(runs, JL1, RAMP, large)
+    test = compare(runs, JL1, RAMP, large)
     return [
-        _judged(f"JL1-VAE exceeds β-VAE in {small} (figure 4).", runs, JL1, [RAMP], small),
+        judge_above(f"JL1-VAE exceeds β-VAE in {small} (figure 4).", runs, JL1, [RAMP], small),
         Claim(
-            f"The two do not differ in {large} (figure 4).", None if test is None else test.p >= LEVEL, _text([test])
+            f"The two do not differ in {large} (figure 4).", None if test is None else test.p >= LEVEL, evidence([test])
         ),
     ]
 
@@ -112,19 +110,19 @@ def _figure_7(runs: pandas.DataFrame, metric: str) -> list[Claim]:
     small, _ = _columns(runs, metric)
     methods = list(dict.fromkeys(runs["method"]))
     ones, twos = ([name for name in methods if name.startswith(start)] for start in ("JL1", "JL2"))
-    tests = [_compare(runs, one, other, small) for one in ones for other in (RAMP, *twos)]
+    tests = [compare(runs, one, other, small) for one in ones for other in (RAMP, *twos)]
     sentence = f"Every γ of JL1-VAE exceeds β-VAE and JL2-VAE in {small} (figure 7)."
     several = len(ones) > 1 and bool(twos) and None not in tests
-    first = Claim(sentence, all(map(_exceeds, tests)) if several else None, _text(tests))
-    tests = [_compare(runs, two, RAMP, small) for two in twos]
-    shown = not any(map(_exceeds, tests)) if tests and None not in tests else None
-    return [first, Claim(f"JL2-VAE does not exceed β-VAE in {small} (figure 7).", shown, _text(tests))]
+    first = Claim(sentence, all(map(_above, tests)) if several else None, evidence(tests))
+    tests = [compare(runs, two, RAMP, small) for two in twos]
+    shown = not any(map(_above, tests)) if tests and None not in tests else None
+    return [first, Claim(f"JL2-VAE does not exceed β-VAE in {small} (figure 7).", shown, evidence(tests))]
 
 
 def _figure_5(runs: pandas.DataFrame, metric: str) -> Claim:
     small, _ = _columns(runs, metric)
     sentence = f"JL1-VAE exceeds each of the six baselines in {small} (figure 5)."
-    return _judged(sentence, runs, JL1, list(BASELINES.values()), small)
+    return judge_above(sentence, runs, JL1, list(BASELINES.values()), small)
 
 
 def _columns(runs: pandas.DataFrame, metric: str) -> tuple[str, str]:
@@ -133,57 +131,13 @@ def _columns(runs: pandas.DataFrame, metric: str) -> tuple[str, str]:
     return f"{metric} at {radii[0]:g}", f"{metric} at {radii[-1]:g}"
 
 
-@dataclass(frozen=True)
-class _Test:
-    """Student's t-test of the seeds of one method against those of another."""
-
-    names: tuple[str, str]
-    means: tuple[float, float]
-    seeds: tuple[int, int]
-    t: float
-    p: float
-
-
-def _compare(runs: pandas.DataFrame, one: str, other: str, score: str) -> _Test | None:
-    """Return the test that the authors' notebooks use, None if a method has fewer than two runs."""
-    from scipy.stats import ttest_ind
-
-    a, b = (finite(runs[runs["method"] == method][score]) for method in (one, other))
-    if len(a) < 2 or len(b) < 2:
-        return None
-    test = ttest_ind(a, b)
-    return _Test((one, other), (a.mean(), b.mean()), (len(a), len(b)), float(test.statistic), float(test.pvalue))
-
-
-def _exceeds(test: _Test | None) -> bool:
-    return test is not None and test.t > 0 and test.p < LEVEL
-
-
-def _judged(sentence: str, runs: pandas.DataFrame, one: str, others: Sequence[str], score: str) -> Claim:
-    """Judge whether one method exceeds all others; it is not tested if one of them has no runs."""
-    tests = [_compare(runs, one, other, score) for other in others]
-    return Claim(sentence, all(map(_exceeds, tests)) if None not in tests else None, _text(tests))
-
-
-def _text(tests: Sequence[_Test | None]) -> str:
-    known = [test for test in tests if test is not None]
-    texts = [
-        f"{test.names[0]} {test.means[0]:.3f} against {test.names[1]} {test.means[1]:.3f}, {test.seeds[0]} and "
-        f"{test.seeds[1]} seeds, t = {test.t:.2f}, p = {test.p:.2g}"
-        for test in known
-    ]
-    if len(known) < len(tests) or not known:
-        texts.append("a method has fewer than two runs")
-    return f"{'; '.join(texts)}. Student's t-test, two-sided; a method exceeds another if p < {LEVEL}."
-
-
 def _published_parts(runs: pandas.DataFrame) -> list[Part]:
     frame = extra("pandas", "study").DataFrame
     radii = radii_of(runs, METRICS[0])
     names = [f"{metric} {each}" for metric in METRICS for each in ("β-VAE", "JL1-VAE", "t")]
     rows = []
     for rho in radii:
-        tests = [_compare(runs, JL1, RAMP, f"{metric} at {rho:g}") for metric in METRICS]
+        tests = [compare(runs, JL1, RAMP, f"{metric} at {rho:g}") for metric in METRICS]
         values = [value for test in tests for value in _numbers(test)]
         rows.append({"ρ": rho, **dict(zip(names, values, strict=True))})
     small = [_columns(runs, metric)[0] for metric in METRICS]
@@ -216,7 +170,11 @@ def _published_parts(runs: pandas.DataFrame) -> list[Part]:
     ]
 
 
-def _numbers(test: _Test | None) -> tuple[float, float, float]:
+def _above(test: Test | None) -> bool:
+    return test is not None and test.exceeds
+
+
+def _numbers(test: Test | None) -> tuple[float, float, float]:
     nothing = float("nan")
     return (nothing, nothing, nothing) if test is None else (test.means[1], test.means[0], test.t)
 
