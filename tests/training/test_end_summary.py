@@ -7,8 +7,8 @@ import torch
 
 from tests.training.small import bars, pictures, trained
 from unweave.metrics import psnr
+from unweave.streams import stream
 from unweave.training.end_summary import MEASURED, measure_baseline, measure_psnr, summarise
-from unweave.training.streams import stream
 
 
 def test_the_summary_and_the_psnr_are_those_of_the_codes(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from sklearn.decomposition import PCA
 
 from tests.training.small import bars, pictures, trained
 from unweave.errors import InputError
-from unweave.training.streams import stream
+from unweave.streams import stream
 
 
 def test_principal_components_are_scikit_learns(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import torch
 from tests.training.small import bars, pictures, trained
 from unweave import Run
 from unweave.errors import InputError
-from unweave.training.streams import stream
+from unweave.streams import stream
 
 IMAGES = pictures()[:6, None]
 

@@ -195,7 +195,7 @@ def stem_of(run: Run) -> str:
 def draw_pictures(run: Run, data: FactorData, folder: Path) -> None:
     """Write the reconstructions and traversals of a run; each run has its own files."""
     from unweave.figures import draw_reconstructions, draw_traversals, make_reconstructions, make_traversals
-    from unweave.training.streams import stream
+    from unweave.streams import stream
 
     generator = stream(run.configuration.seed, "pictures")
     stem = stem_of(run)

@@ -23,7 +23,7 @@ from unweave.explore.rgba import MOST_BYTES, from_file, from_rgba, to_rgba
 from unweave.explore.run_selection import Selection
 from unweave.explore.run_table import Table
 from unweave.explore.training_progress import ProgressReader
-from unweave.training.streams import stream
+from unweave.streams import stream
 
 STATIC = Path(__file__).parent / "static"
 QUEUE = 16  # requests that may wait for the model

@@ -15,9 +15,9 @@ from unweave.latents import Summary
 from unweave.metrics.estimators.information import normalised_information
 from unweave.names import spelled
 from unweave.plain_json import to_plain
+from unweave.streams import stream
 from unweave.training import Run
 from unweave.training.end_summary import summarise
-from unweave.training.streams import stream
 
 SAMPLE = 4000  # images that mutual information is estimated from
 SPAN = 2.0  # standard deviations of the prior, over which sliders of Gaussian latents range

@@ -11,7 +11,7 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
 from unweave.latents.latent import evenly
-from unweave.training.streams import stream
+from unweave.streams import stream
 
 MOST_SHOWN = 12  # values of a factor in a strip
 MOST_BYTES = 1_500_000  # of all images, before they are compressed

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from unweave.errors import Unavailable, extra
+from unweave.streams import stream
 from unweave.training import Run
-from unweave.training.streams import stream
 
 LARGEST_DIFFERENCE = 1e-3  # a quarter of a grey level; for codes, relative to the largest code if that exceeds 1
 ROWS = 12  # images and codes that are compared

@@ -13,8 +13,8 @@ from unweave.names import words
 from unweave.reports.facts import Facts
 from unweave.reports.html.embedded_figures import show_figure
 from unweave.reports.html.markup import Html, Section, joined, tag
+from unweave.streams import stream
 from unweave.training import Run
-from unweave.training.streams import stream
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn

@@ -11,10 +11,10 @@ from unweave.errors import Unavailable
 from unweave.model import IN_UNIT_RANGE, Model
 from unweave.nets import build_net
 from unweave.recipes import Optimiser
+from unweave.streams import seeded, stream
 from unweave.terms import AdversarialTerm
 from unweave.training.configuration import Configuration
 from unweave.training.objective import Objective
-from unweave.training.streams import seeded, stream
 
 IMAGES = 512  # images that the mean image is computed from
 DARKEST = 1e-3  # channel means are clamped to this distance from 0 and 1, where the logit is infinite

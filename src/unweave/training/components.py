@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from unweave.data import FactorData
 from unweave.errors import InputError
 from unweave.model import Model
+from unweave.streams import number, stream
 from unweave.training.configuration import Configuration
-from unweave.training.streams import number, stream
 
 
 def fit_linear(model: Model, configuration: Configuration, data: FactorData) -> None:

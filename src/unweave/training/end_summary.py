@@ -9,11 +9,11 @@ from unweave.latents import Summary
 from unweave.latents.summary import TAIL
 from unweave.metrics import psnr
 from unweave.model import Model
+from unweave.streams import stream
 from unweave.terms.gaussians import kl_to_prior
 from unweave.terms.kl import laplace_kl
 from unweave.training.configuration import Configuration
 from unweave.training.representation import BATCH
-from unweave.training.streams import stream
 
 SUMMARISED = 2048  # images that a summary is computed from
 MEASURED = 512  # images that the PSNR is computed from

@@ -24,6 +24,7 @@ from unweave.store.files import versions
 from unweave.store.folder import CHECKPOINT, LOG
 from unweave.store.log import Log
 from unweave.store.state import State, Status, write_state
+from unweave.streams import seeded, stream
 from unweave.training.assembly import (
     adversary_optimisers,
     clip_gradients,
@@ -38,7 +39,6 @@ from unweave.training.objective import Objective
 from unweave.training.process import Stop, keep_memory, stopping
 from unweave.training.representation import Representation
 from unweave.training.run import save_run, snapshot_path
-from unweave.training.streams import seeded, stream
 
 
 @dataclass(frozen=True)

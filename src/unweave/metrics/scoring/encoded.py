@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ from unweave.errors import InputError
 from unweave.metrics.scoring.encoders import Encode, evaluating, posterior_of, reconstruction_of
 from unweave.metrics.scoring.inputs import Floats, check_codes
 from unweave.progress import progress
+from unweave.streams import stream
 
 T = TypeVar("T")
 HELD = 1_000  # most images of the sample that are kept in memory and reconstructed
@@ -75,7 +75,7 @@ class EncodedData:
     def start(self, purpose: str) -> None:
         """Set the purpose of the next codes; random numbers depend on it and on the seed, not on earlier calls."""
         self._purpose = purpose
-        self._generator = self._stream(purpose)
+        self._generator = stream(self._seed, purpose)
 
     def __call__(self, factors: Tensor) -> Floats:
         """Return the codes of points of the grid, in their order."""
@@ -115,7 +115,7 @@ class EncodedData:
     @cached_property
     def images(self) -> Tensor:
         """The first images (n, C, H, W) uint8 of the sample, 1,000 at most."""
-        return self._read(self._draw("the sample").part(slice(HELD)), self._stream("the images"))
+        return self._read(self._draw("the sample").part(slice(HELD)), stream(self._seed, "the images"))
 
     @cached_property
     def reconstructions(self) -> Tensor:
@@ -135,7 +135,11 @@ class EncodedData:
     @cached_property
     def posterior(self) -> tuple[Floats, Floats]:
         """Mean and log-variance (N, D) of the posteriors of the whole sample."""
-        posterior, drawn, generator = posterior_of(self._encode), self._draw("the sample"), self._stream("the images")
+        posterior, drawn, generator = (
+            posterior_of(self._encode),
+            self._draw("the sample"),
+            stream(self._seed, "the images"),
+        )
         assert posterior is not None
 
         def both(batch: Tensor) -> tuple[Floats, Floats]:
@@ -158,12 +162,12 @@ class EncodedData:
     def _draw(self, purpose: str) -> Drawn:
         data, test = self._data, purpose == "the test sample"
         if data.finite_table:
-            order = torch.randperm(data.num_images, generator=self._stream("the images"))
+            order = torch.randperm(data.num_images, generator=stream(self._seed, "the images"))
             cut = min(self._test_samples, max(1, data.num_images // 3))
             index = order[:cut] if test else order[cut : cut + self._samples]
             labels = None if data.labels is None else data.labels[index]
             return Drawn(labels if data.has_factors and not data.stochastic else None, index, labels)
-        n, generator = self._test_samples if test else self._samples, self._stream(purpose)
+        n, generator = self._test_samples if test else self._samples, stream(self._seed, purpose)
         if data.has_factors and data.can_intervene:
             points = data.space.sample(n, generator)
             return Drawn(points, None, points)
@@ -210,7 +214,3 @@ class EncodedData:
                 results.append(use((images(rows).to(like.device).float() / 255).to(like.dtype)))
                 advance(rows.stop - rows.start)
         return results
-
-    def _stream(self, purpose: str) -> torch.Generator:
-        words = [self._seed, zlib.crc32(purpose.encode())]
-        return torch.Generator().manual_seed(int(np.random.SeedSequence(words).generate_state(1, np.uint64)[0] >> 1))

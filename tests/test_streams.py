@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from unweave.training.streams import number, seeded, stream
+from unweave.streams import number, seeded, stream
 
 
 def test_a_stream_is_a_function_of_its_four_numbers() -> None:

@@ -1,4 +1,4 @@
-"""Random streams: a generator is a function of the seed, the purpose and the step, so that no state has to be saved."""
+"""Random streams: a generator is a function of seed, purpose, step and rank, so that no state has to be saved."""
 
 from __future__ import annotations
 
