@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,22 @@ _KNOWN = {**METHODS, **DATA, **SCORES}
 _LONGEST_FIRST = "|".join(sorted(_KNOWN, key=len, reverse=True))
 _NAME = re.compile(rf"(?<![\w.:/-])({_LONGEST_FIRST})((?:[+-][a-z_][\w.:]*)*)(?![\w:/])")
 _PART = re.compile(r"([+-])([a-z_][\w.:]*)")
+_TITLES: ContextVar[Mapping[str, str]] = ContextVar("titles", default={})  # noqa: B039, which is never changed
+
+
+@contextmanager
+def titled(titles: Mapping[str, str]) -> Iterator[None]:
+    """Print these names of methods, data sets and scores by their titles, in everything that is written inside.
+
+    >>> with titled({"my_method:white_vae": "White VAE", "mig": "gap"}):
+    ...     words("my_method:white_vae"), words("mig")
+    ('White VAE', 'gap')
+    """
+    before = _TITLES.set({**_TITLES.get(), **titles})
+    try:
+        yield
+    finally:
+        _TITLES.reset(before)
 
 
 def spelled(text: object) -> str:
@@ -103,7 +121,12 @@ def spelled(text: object) -> str:
     >>> spelled("beta_vae+jacobian_l1 on dsprites, seed 0")
     'β-VAE + jacobian L1 on dSprites, seed 0'
     """
-    return _NAME.sub(_printed, str(text))
+    titles, text = _TITLES.get(), str(text)
+    if not titles:
+        return _NAME.sub(_printed, text)
+    longest = "|".join(re.escape(name) for name in sorted(titles, key=len, reverse=True))
+    parts = re.split(rf"(?<![\w.:/-])({longest})(?![\w:/])", text)  # every second one has a title
+    return "".join(titles[part] if place % 2 else _NAME.sub(_printed, part) for place, part in enumerate(parts))
 
 
 def words(name: object, width: int = 0) -> str:
@@ -112,8 +135,9 @@ def words(name: object, width: int = 0) -> str:
     >>> words("dci.disentanglement", 12)
     'DCI\ndisentanglement'
     """
-    text = spelled(name)
-    if ":" not in text:  # which the user's own have, as module:name
+    title = _TITLES.get().get(str(name))
+    text = title or spelled(name)
+    if not title and ":" not in text:  # which the user's own have, as module:name
         parts = re.sub(r"_|\.(?=[a-z])", " ", text).split(" ")
         text = " ".join("β" if part == "beta" else part.upper() if part in CAPITALS else part for part in parts)
     return "\n".join(textwrap.wrap(text, width, break_long_words=False)) if width else text

@@ -22,11 +22,11 @@ from unweave.cli.options import (
     open_runs,
     parse,
     print_json,
-    read_table,
     split_data,
 )
 from unweave.cli.study import open_study
 from unweave.errors import InputError, extra
+from unweave.names import titled
 
 if TYPE_CHECKING:
     import pandas
@@ -89,11 +89,14 @@ def figure(
         given = {**entry.moving, **given}
     given = entry.check_settings(given)
     sets = [load_data(word, options) for word in data or ()]
-    result = _result(entry, given, seed, runs=runs or (), study=study, table=table, sets=sets, store=store, trust=trust)
-    if as_json:
-        print_json(records_of(entry, result))
-    if out is not None or not as_json:
-        _write(entry, result, path)
+    with titled({} if study is None else open_study(study, store).titles):
+        result = _result(
+            entry, given, seed, runs=runs or (), study=study, table=table, sets=sets, store=store, trust=trust
+        )
+        if as_json:
+            print_json(records_of(entry, result))
+        if out is not None or not as_json:
+            _write(entry, result, path)
     if not as_json:
         console.print(f"wrote {path}", soft_wrap=True)
 
@@ -189,7 +192,9 @@ def _result(
 
     generator = torch.Generator().manual_seed(seed)
     if table is not None:
-        return entry.make(read_table(table), **settings)
+        from unweave.study.columns import read_table
+
+        return entry.make(read_table(table, "--table"), **settings)
     if study is not None:
         return entry.make(_table_of_study(entry, study, store), **settings)
     if entry.source == "data" and sets:

@@ -15,19 +15,16 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand
 
-from unweave.errors import InputError, Unavailable, extra
+from unweave.errors import InputError, extra
 from unweave.plain_json import to_plain
 from unweave.progress import Level, set_level
 from unweave.store.folder import existing_store, find_run
 
 if TYPE_CHECKING:
-    import pandas
-
     from unweave.data import FactorData
     from unweave.training import Run
 
 HELP = {"help_option_names": ["-h", "--help"]}
-TABLES = (".csv", ".parquet", ".json")
 
 # Names are chosen by users and may contain brackets; piped output is not cut to the width of a screen.
 console = Console(markup=False, width=None if sys.stdout.isatty() else 160)
@@ -201,21 +198,6 @@ def draw_pictures(run: Run, data: FactorData, folder: Path) -> None:
     stem = stem_of(run)
     save(draw_reconstructions(make_reconstructions(run, data, generator)), folder / f"{stem}-reconstructions.png")
     save(draw_traversals(make_traversals(run, data, generator)), folder / f"{stem}-traversals.png")
-
-
-def read_table(path: Path) -> pandas.DataFrame:
-    """Read a table of runs from a .csv, .parquet or .json file."""
-    reader = extra("pandas", "study")
-    readers: dict[str, Any] = {".csv": reader.read_csv, ".parquet": reader.read_parquet, ".json": reader.read_json}
-    if path.suffix.lower() not in readers:
-        raise InputError(f"--table must end in {', '.join(TABLES[:-1])} or {TABLES[-1]}, got {path.name!r}.")
-    try:
-        frame: pandas.DataFrame = readers[path.suffix.lower()](path)
-    except OSError as error:
-        raise Unavailable(f"cannot read {path}: {error.strerror or error}.") from error
-    except Exception as error:  # each reader has its own exceptions for a file that is not what its name says
-        raise InputError(f"{path} is not a table: {str(error).splitlines()[0] if str(error) else error!r}") from error
-    return frame
 
 
 def check_page(out: Path) -> None:

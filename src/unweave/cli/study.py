@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from unweave.cli.data import absent
 from unweave.cli.options import (
-    TABLES,
     Commands,
     Json,
     Quiet,
@@ -21,13 +21,13 @@ from unweave.cli.options import (
     check_page,
     console,
     print_json,
-    read_table,
 )
 from unweave.errors import InputError
 
 if TYPE_CHECKING:
     from unweave.study import Study
     from unweave.study.estimate import Estimate
+    from unweave.study.results import Grid
 
 study_app = Commands("Studies: plan, run and continue many runs from one page of TOML, and read them as a table.")
 SpecName = Annotated[
@@ -65,6 +65,13 @@ Metrics = Annotated[
         show_default="the disentanglement metrics of Unweave",
     ),
 ]
+Beside = Annotated[
+    Path | None,
+    typer.Option(
+        help="A .csv, .parquet or .json file with results from elsewhere, to be compared: data, recipe, scores."
+    ),
+]
+WRITTEN = {".md": "md", ".tex": "latex"}  # forms of results by the ending of their file
 Out = Annotated[Path, typer.Option(help="The HTML file to write.")]
 Udr = Annotated[bool, typer.Option("--udr", help="Compute UDR, which opens every finished run of SPEC.")]
 
@@ -160,31 +167,97 @@ def show_status(spec: SpecName, store: Store = None, as_json: Json = False) -> N
 @study_app.command("table")
 def write_table(
     spec: SpecName,
-    out: Annotated[Path, typer.Option(help="A .csv, .parquet or .json file.")],
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--format", help="text, md, latex or csv: how the table of results is written.", show_default="text"
+        ),
+    ] = None,
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Instead of results: one row per run with every setting and score, as CSV.")
+    ] = False,
+    metrics: Metrics = None,
+    beside: Beside = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File: .csv, .parquet or .json with one row per run; .md, .tex, or --format for results."),
+    ] = None,
     store: Store = None,
     udr: Annotated[
         bool, typer.Option("--udr", help="Add UDR, the agreement of each run with its other seeds.")
     ] = False,
 ) -> None:
-    """Write the table of a study, one row per run."""
-    if out.suffix not in TABLES:
-        raise InputError(f"--out must end in .csv, .parquet or .json, got {out.name!r}.")
+    """Print the results of a study: methods by scores, mean ± deviation over seeds, with the best of each marked.
+
+    With --wide, or with --out and the name of a table, write one row per run instead.
+    """
+    from unweave.study.columns import TABLES
+    from unweave.study.results import FORMS
+
+    if form is not None and form not in FORMS:
+        raise InputError(f"--format must be one of {', '.join(FORMS)}, got {form!r}.")
+    if wide and form not in (None, "csv"):
+        raise InputError(f"--wide is written as CSV, not as {form}: give one of the two.")
+    form = form or (WRITTEN.get(out.suffix) if out is not None else None)
+    runs = wide or (form is None and out is not None)
+    if runs and out is not None and out.suffix not in TABLES:
+        raise InputError(f"--out must end in .csv, .parquet, .json, .md or .tex, got {out.name!r}.")
     study = open_study(spec, store)
-    frame = study.table()
+    frame = study.table_beside(beside)
     if udr:
         from unweave.study.udr import udr_of
 
         frame["udr"] = frame["run"].map(udr_of(study))
+        frame.attrs["scores"] = [*frame.attrs["scores"], "udr"]
+    if not runs:
+        _print_results(study, frame, form or "text", metrics, out)
+        return
+    if out is None:
+        typer.echo(frame.to_csv(index=False), nl=False)
+        return
     try:
         if out.suffix == ".csv":
             frame.to_csv(out, index=False)
         elif out.suffix == ".parquet":
+            frame.attrs = {}
             frame.astype({c: str for c in frame if frame[c].dtype == object}).to_parquet(out, index=False)
         else:
             frame.to_json(out, orient="records", indent=1)
     except OSError as error:
         raise InputError(f"cannot write {out}: {error.strerror or error}.") from error
     console.print(f"wrote {out}: {len(frame):,} rows, {len(frame.columns)} columns", soft_wrap=True)
+
+
+def _print_results(study: Study, frame: Any, form: str, metrics: list[str] | None, out: Path | None) -> None:
+    """Print the table of results, or write it to a file."""
+    from unweave.names import titled
+    from unweave.store.files import write_text
+    from unweave.study.results import grids, results, write_results
+
+    with titled(study.titles):
+        found = results(frame, metrics=metrics)
+        if out is not None:
+            write_text(out, write_results(found, form))  # type: ignore[arg-type]
+            console.print(f"wrote {out}", soft_wrap=True)
+        elif form != "text":
+            typer.echo(write_results(found, form), nl=False)  # type: ignore[arg-type]
+        else:
+            for grid in grids(found):
+                for part in grid.fitting(console.width):
+                    console.print(_drawn(part))
+            console.print("mean ± deviation over seeds; the best of each column is bold, or marked by a star.")
+
+
+def _drawn(grid: Grid) -> Table:
+    table = Table(*grid.columns, title=grid.data, title_justify="left", box=None, pad_edge=False)
+    for row, cells in enumerate(grid.rows):
+        table.add_row(
+            *(
+                Text(f"{cell} *", style="bold") if (row, place) in grid.best else cell
+                for place, cell in enumerate(cells)
+            )
+        )
+    return table
 
 
 @study_app.command("report")
@@ -194,13 +267,14 @@ def report_study(
     ] = None,
     table: TableFile = None,
     metrics: Metrics = None,
+    beside: Beside = None,
     out: Out = Path("study.html"),
     store: Store = None,
     udr: Udr = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Write one self-contained HTML file with every question that a study answers, its figure and its table.
+    """Write one HTML file: the table of results, a plot of all runs, and every question that the study answers.
 
     With --table, the runs of another project are analysed: the columns data, recipe, strength and seed identify a run,
     and scores are recognised by their names in Unweave, such as mig or dci.disentanglement. Other columns of scores are
@@ -210,6 +284,8 @@ def report_study(
         raise InputError("give either SPEC or --table FILE.")
     if udr and table is not None:
         raise InputError("--udr needs the runs of SPEC: a table has UDR only in a column udr of its own.")
+    if beside is not None and table is not None:
+        raise InputError("--beside adds results to those of SPEC: it cannot be combined with --table.")
     check_page(out)
     from unweave.progress import progress
     from unweave.questions import QUESTIONS
@@ -224,11 +300,14 @@ def report_study(
             seen += 1
 
         if table is not None:
-            write_table_report(read_table(table), out, title=table.stem, metrics=metrics, watch=watch)
+            from unweave.study.columns import read_table
+
+            frame = read_table(table, "--table")
+            write_table_report(frame, out, title=table.stem, metrics=metrics, watch=watch)
         elif spec is not None:
             command = run_command(spec, store)
             study = open_study(spec, store)
-            write_study_report(study, out, command=command, metrics=metrics, watch=watch, udr=udr)
+            write_study_report(study, out, command=command, metrics=metrics, watch=watch, udr=udr, beside=beside)
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)
 
 

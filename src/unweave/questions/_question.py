@@ -35,6 +35,7 @@ class Question:
     table: Callable[..., pandas.DataFrame]
     draw: Callable[[Any], Drawn]
     paper: str = ""  # figures of the papers that it corresponds to
+    about_strengths: bool = False  # asks what hyperparameters do, so that reports leave it out where none varies
     points: bool = False  # the table repeats the scores of single runs, so that reports show the figure only
 
     @property

@@ -173,4 +173,5 @@ BEATING_RANDOM = Question(
     table=beating_random,
     draw=draw_beating_random,
     paper="Locatello et al. 2019, Table 1",
+    about_strengths=True,
 )

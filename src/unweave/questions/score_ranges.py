@@ -90,4 +90,5 @@ SCORE_RANGES = Question(
     table=score_ranges,
     draw=draw_score_ranges,
     paper="Locatello et al. 2019, figure 7",
+    about_strengths=True,
 )

@@ -119,4 +119,5 @@ SCORES_BY_STRENGTH = Question(
     table=scores_by_strength,
     draw=draw_scores_by_strength,
     paper="Locatello et al. 2019, figure 8",
+    about_strengths=True,
 )

@@ -61,4 +61,5 @@ TOTAL_CORRELATION_BY_STRENGTH = Question(
     table=total_correlation_by_strength,
     draw=draw_total_correlation_by_strength,
     paper="Locatello et al. 2019, figures 2, 3, 15 and 16",
+    about_strengths=True,
 )

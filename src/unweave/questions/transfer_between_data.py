@@ -65,4 +65,5 @@ TRANSFER_BETWEEN_DATA = Question(
     table=transfer_between_data,
     draw=draw_transfer_between_data,
     paper="Locatello et al. 2019, figure 10",
+    about_strengths=True,
 )

@@ -62,4 +62,5 @@ TRANSFER_OF_SCORES = Question(
     draw=draw_transfer_of_scores,
     paper="Locatello et al. 2019, figure 11",
     points=True,
+    about_strengths=True,
 )

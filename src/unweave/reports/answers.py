@@ -10,8 +10,8 @@ from unweave.names import words
 from unweave.questions import QUESTIONS
 from unweave.reports.html.embedded_figures import show_figure
 from unweave.reports.html.markup import Html, Section, joined, tag
-from unweave.reports.html.tables import frame_table
-from unweave.study.columns import TableError
+from unweave.reports.html.tables import counted, folded, frame_table
+from unweave.study.columns import TableError, strengths_vary
 
 if TYPE_CHECKING:
     import pandas
@@ -29,6 +29,8 @@ def answer(table: pandas.DataFrame, watch: Callable[[str], None] | None = None) 
         if watch is not None:
             watch(question.title)
         try:
+            if question.about_strengths and not strengths_vary(table):
+                raise TableError(question.name, "asks about hyperparameters, and no method has several.")
             result = question.table(table)
             figure = show_figure(question.draw(result), f"{question.title}. {question.reads}", caption=question.reads)
         except InputError as error:
@@ -46,4 +48,5 @@ def unanswered(refused: dict[str, str]) -> Section:
         titles.setdefault(reason[:1].upper() + reason[1:], []).append(title)
     entries = [tag("li", tag("strong", "; ".join(of)), ". ", reason) for reason, of in titles.items()]
     about = "These questions need something that the runs of this study do not have."
-    return Section("What could not be answered", tag("ul", joined(entries)), about, "Not answered")
+    listed = folded(f"{counted(len(refused), 'question')} of {len(QUESTIONS)}", tag("ul", joined(entries)))
+    return Section("What could not be answered", listed, about, "Not answered")

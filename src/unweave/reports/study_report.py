@@ -1,4 +1,4 @@
-"""The report of a study: what was run, the answers, the best runs, the failures, and how to repeat it."""
+"""The report of a study: its results, what was run, the answers, the best runs, the failures, how to repeat it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError, extra
-from unweave.names import spelled, words
+from unweave.figures.score_strips import draw_score_strips, make_score_strips
+from unweave.names import spelled, titled, words
 from unweave.progress import duration
 from unweave.reports.answers import answer, unanswered
+from unweave.reports.html.embedded_figures import show_figure
 from unweave.reports.html.markup import Html, Section, joined, make_page, tag, write_page
 from unweave.reports.html.tables import Setting, counted, frame_table, make_table, shown
 from unweave.reports.paths import from_here
-from unweave.study.columns import UNSUPERVISED, choose_scores, disentanglement_metrics, sign_of, with_disentanglement
+from unweave.study.columns import (
+    UNSUPERVISED,
+    TableError,
+    choose_scores,
+    disentanglement_metrics,
+    sign_of,
+    with_disentanglement,
+)
+from unweave.study.results import grids, results
 
 if TYPE_CHECKING:
     import pandas
@@ -24,6 +34,7 @@ if TYPE_CHECKING:
 Watch = Callable[[str], None]
 DONE = "finished"
 MOST_VALUES = 12  # of a setting that varies
+MOST_STRIPS = 6  # scores in the plot of all runs
 
 
 def write_study_report(
@@ -34,6 +45,7 @@ def write_study_report(
     metrics: Sequence[str] | None = None,
     watch: Watch | None = None,
     udr: bool = False,
+    beside: str | Path | pandas.DataFrame | None = None,
 ) -> Path:
     """Write the report of a study as one HTML file and return its path.
 
@@ -44,6 +56,7 @@ def write_study_report(
         metrics: The scores to compare methods by; by default the disentanglement metrics of the study.
         watch: A function that is called with the name of each part before it is computed.
         udr: Whether finished runs are opened to compute how closely each agrees with its other seeds.
+        beside: Results from elsewhere, or their file, to compare with; see :func:`unweave.study.results.lay_beside`.
 
     Returns:
         The path of the file.
@@ -51,20 +64,21 @@ def write_study_report(
     from unweave.study.grid import varying
 
     planned = study.all_planned()
-    table = study.table()
+    table = study.table_beside(beside)
     if udr:
         from unweave.study.udr import udr_of
 
         table["udr"] = table["run"].map(udr_of(study))
-    page = study_page(
-        table,
-        title=study.spec.name,
-        varies=varying(planned),
-        text=study.text,
-        command=command,
-        metrics=metrics,
-        watch=watch,
-    )
+    with titled(study.titles):
+        page = study_page(
+            table,
+            title=words(study.spec.name) if study.spec.name in study.titles else study.spec.name,
+            varies=varying(planned),
+            text=study.text,
+            command=command,
+            metrics=metrics,
+            watch=watch,
+        )
     return write_page(out, page)
 
 
@@ -115,7 +129,7 @@ def study_page(
     state = table.get("state")
     finished = table if state is None else table[state == DONE]
     answers, refused = answer(finished, watch)
-    sections = [_what_was_run(table, varies), *answers]
+    sections = [*_results(table, metrics), _what_was_run(table, varies), *answers]
     if len(best := best_runs(finished)):
         about = "The run with the best value of each score on each data set, selected using the labels."
         sections.append(Section("Best runs", frame_table(best, name=words, headings=2), about))
@@ -126,6 +140,27 @@ def study_page(
     if text or command:
         sections.append(_how_to_repeat(text, command))
     return make_page(title, sections, lead=_lead(table, finished), kind="Study")
+
+
+def _results(table: pandas.DataFrame, metrics: Sequence[str] | None) -> list[Section]:
+    """Return the section with the table of results and the plot of all runs; none if the table has no scores."""
+    try:
+        found = results(table, metrics=metrics)
+    except TableError:
+        return []
+    parts = [
+        make_table(grid.columns, grid.rows, caption=grid.data, best=grid.best, class_="results")
+        for grid in grids(found)
+    ]
+    finished = table[table["state"] == DONE] if "state" in table else table
+    compared = metrics or [name for name in disentanglement_metrics(finished) if name in set(found["score"])]
+    try:
+        strips = draw_score_strips(make_score_strips(finished, metrics=list(compared)[:MOST_STRIPS]))
+        parts.append(show_figure(strips, "Scores of all runs", caption="Every run is a point; the bar is the mean."))
+    except InputError:  # which says that no run has a score of disentanglement
+        pass
+    about = "Mean ± standard deviation over seeds; the best of each column is bold."
+    return [Section("Results", joined(parts), about)]
 
 
 def best_runs(table: pandas.DataFrame) -> pandas.DataFrame:

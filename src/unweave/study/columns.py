@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from unweave.errors import InputError, extra
+from unweave.errors import InputError, Unavailable, extra
 from unweave.metrics.scoring.catalogue import METRICS
 
 if TYPE_CHECKING:
     import pandas
 
+TABLES = (".csv", ".parquet", ".json")  # files of tables
 SETTING = ("recipe", "strength")
 RUN = ("data", *SETTING, "seed")
 BACKWARDS = ("annealed_vae",)  # a larger capacity regularises less
@@ -73,6 +75,28 @@ def sign_of(score: str) -> int:
     """Return −1 for a score of the catalogue that is better when lower, and 1 for every other score."""
     metric = METRICS.get(score.partition(".")[0])
     return -1 if metric is not None and metric.best == "lower" else 1
+
+
+def strengths_vary(table: pandas.DataFrame) -> bool:
+    """Return whether any method has several strengths; True if the table does not say, so that questions can refuse."""
+    if "recipe" not in table or "strength" not in table:
+        return "recipe" not in table
+    return bool((table.groupby("recipe", sort=False)["strength"].nunique() > 1).any())
+
+
+def read_table(path: str | Path, option: str = "a table of runs") -> pandas.DataFrame:
+    """Read a table of runs from a .csv, .parquet or .json file."""
+    path, reader = Path(path), extra("pandas", "study")
+    readers: dict[str, Any] = {".csv": reader.read_csv, ".parquet": reader.read_parquet, ".json": reader.read_json}
+    if path.suffix.lower() not in readers:
+        raise InputError(f"{option} must end in {', '.join(TABLES[:-1])} or {TABLES[-1]}, got {path.name!r}.")
+    try:
+        frame: pandas.DataFrame = readers[path.suffix.lower()](path)
+    except OSError as error:
+        raise Unavailable(f"cannot read {path}: {error.strerror or error}.") from error
+    except Exception as error:  # each reader has its own exceptions for a file that is not what its name says
+        raise InputError(f"{path} is not a table: {str(error).splitlines()[0] if str(error) else error!r}") from error
+    return frame
 
 
 def check_columns(question: str, table: pandas.DataFrame, columns: Iterable[str]) -> None:

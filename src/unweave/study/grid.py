@@ -41,6 +41,11 @@ class Planned:
         return self._similar.name if self._seed is None else self._similar.name_with_seed(self._seed)
 
     @property
+    def recipe(self) -> str:
+        """The name that the recipe gives to itself."""
+        return self._similar.recipe
+
+    @property
     def data(self) -> DataIdentity:
         """Which data the run sees."""
         return self._similar.data

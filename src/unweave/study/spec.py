@@ -65,6 +65,7 @@ class Spec(Settings):
     name: str
     metrics: tuple[str, ...] = ()
     disentanglement: tuple[str, ...] = ()  # the scores by which questions compare methods; () for all that need labels
+    titles: dict[str, str] = Field(default_factory=dict)  # of methods, data sets and scores, where people read them
     score: Scoring = Scoring()
     fixed: dict[str, Any] = Field(default_factory=dict)
     grid: tuple[dict[str, Any], ...]

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError, extra, whole
+from unweave.names import score_fields
 from unweave.store.index import RecordTable
 from unweave.store.store import Store
-from unweave.study.columns import with_disentanglement
+from unweave.study.columns import read_table, with_disentanglement
 from unweave.study.damaged_runs import set_aside_damaged
 from unweave.study.engines.engine import Engine
 from unweave.study.engines.worker import Report, Task
 from unweave.study.estimate import Estimate, estimate
-from unweave.study.grid import Planned, configured, plan
+from unweave.study.grid import Planned, configured, plan, varying
+from unweave.study.results import FINAL, SCORES, VARIES, lay_beside, results
 from unweave.study.selection import select
 from unweave.study.spec import Spec, find_spec, parse_spec, read_spec
 from unweave.study.table import Protocols, Row, row_of
@@ -170,7 +173,9 @@ class Study:
     def table(self) -> pandas.DataFrame:
         """Return a data frame with one row per run: settings, configuration, scores, timing and state.
 
-        Its attribute ``disentanglement`` has the scores of that name in the specification, by which questions compare.
+        Its attributes (``table.attrs``) say how it is read: ``disentanglement`` has the scores of that name in the
+        specification, by which questions compare; ``scores`` all that the study measures, ``varies`` the settings in
+        which runs differ, and ``final`` the runs of the second stage.
         """
         pandas = extra("pandas", "study")
         planned = self.all_planned()
@@ -178,7 +183,43 @@ class Study:
         found = self.stored.records(names)
         rows = [row.flat() for row in self._rows_in(found, planned)]
         table = pandas.concat([pandas.DataFrame(rows), found.configurations(names)], axis=1)
-        return with_disentanglement(table, self.spec.disentanglement)
+        table = with_disentanglement(table, self.spec.disentanglement)
+        scores = [score for metric in self.spec.metrics for score in score_fields(metric)]
+        final = [run.name for run in planned if run.stage == 2]
+        table.attrs |= {SCORES: [*scores, *({"psnr"} - {*scores})], VARIES: varying(planned), FINAL: final}
+        return table
+
+    def results(
+        self, *, metrics: Sequence[str] | None = None, beside: str | Path | pandas.DataFrame | None = None
+    ) -> pandas.DataFrame:
+        """Return the mean and deviation over seeds of every score, for each data set and method.
+
+        See :func:`unweave.study.results.results`. ``beside`` is a table of results from elsewhere, or its file, whose
+        methods are compared with those of the study.
+        """
+        return results(self.table_beside(beside), metrics=metrics)
+
+    def table_beside(self, other: str | Path | pandas.DataFrame | None) -> pandas.DataFrame:
+        """Return the :meth:`table` with results from elsewhere below it, as :func:`lay_beside` does."""
+        if other is None:
+            return self.table()
+        name = Path(other).stem if isinstance(other, str | Path) else "elsewhere"
+        return lay_beside(self.table(), read_table(other) if isinstance(other, str | Path) else other, name)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """How methods and data sets of the user's own are printed: by the names that they give to themselves.
+
+        The ``[titles]`` of the specification take precedence. A name that two of them have is not used.
+        """
+        called: dict[str, set[str]] = {}
+        for run in self.planned:
+            for given, name in ((run.settings["recipe"], run.recipe), (run.settings["data"], run.data.label)):
+                called.setdefault(str(given), set()).add(name.rpartition(":")[2] if ":" in str(given) else str(given))
+        counts = Counter(name for names in called.values() for name in names)
+        own = {given: next(iter(names)) for given, names in called.items() if ":" in given and len(names) == 1}
+        clear = {given: name for given, name in own.items() if counts[name] == 1}
+        return {**clear, **self.spec.titles}
 
     def runs(self, where: Mapping[str, Any] | Callable[[Row], bool] | None = None) -> list[Run]:
         """Open the finished runs with these settings, or those for which a function of the row is true."""
