@@ -28,6 +28,14 @@ def test_a_study_from_the_command_line(
     for ending in ("csv", "parquet", "json"):
         assert run(monkeypatch, "study", "table", "study.toml", "--out", f"table.{ending}") == 0
         assert Path(f"table.{ending}").stat().st_size > 100
+    capsys.readouterr()
+    assert run(monkeypatch, "study", "table", "study.toml", "--format", "md") == 0
+    assert "| β-VAE | 2 | " in capsys.readouterr().out
+    Path("theirs.csv").write_text("data,recipe,mig\ntests.study.tiny:Dots,ours,0.9\n")
+    assert run(monkeypatch, "study", "table", "study.toml", "--beside", "theirs.csv") == 0
+    assert re.search(r"^Dots\s*$.*^ours +1 +0\.900 \*", capsys.readouterr().out, flags=re.M | re.S)
+    assert run(monkeypatch, "study", "table", "study.toml", "--wide") == 0
+    assert capsys.readouterr().out.startswith("run,state,step")
     assert run(monkeypatch, "study", "plan", "study.toml", "--json") == 0
 
 
@@ -43,7 +51,9 @@ def test_a_study_from_the_command_line(
             ["run", "study.toml", "--retry", "--engine", "ray", "--cpus", "1.5"],
             "cpus must be a whole number if it is more than 1",
         ),
-        (["table", "study.toml", "--out", "table.txt"], "must end in .csv, .parquet or .json"),
+        (["table", "study.toml", "--out", "table.txt"], "must end in .csv, .parquet, .json, .md or .tex"),
+        (["table", "study.toml", "--format", "pdf"], "--format must be one of text, md, latex, csv"),
+        (["table", "study.toml", "--beside", "no.csv"], "cannot read no.csv"),
     ],
 )
 def test_wrong_words_are_a_sentence(

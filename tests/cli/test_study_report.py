@@ -48,6 +48,7 @@ def test_columns_of_another_project_are_analysed_when_they_are_named(
         ([], "give either SPEC or --table FILE"),
         (["study.toml", "--table", "runs.csv"], "give either SPEC or --table FILE"),
         (["study.toml", "--out", "study.pdf"], "--out must end in .html"),
+        (["--table", "runs.csv", "--beside", "more.csv"], "--beside adds results to those of SPEC"),
         (["--table", "runs.csv", "--udr"], "--udr needs the runs of SPEC"),
         (["study.toml", "--out", "folder.html"], "it is a folder"),
         (["nowhere.toml"], "cannot read the study nowhere.toml"),

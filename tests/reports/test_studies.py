@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas
@@ -69,6 +70,20 @@ def test_the_report_of_a_study_that_was_not_run(tmp_path: Path) -> None:
     assert "not started" in page.text
     assert "# <b>" in page.text
     assert "unweave study run x" in page.text
+
+
+def test_the_report_opens_with_results_and_asks_about_strengths_only_where_they_vary() -> None:
+    several = noise_table("mig", "sap")
+    page = study_page(several, title="several", varies=["strength"])
+    sections = re.findall("<h2>(.*?)</h2>", page)
+    assert sections[:2] == ["Results", "What was run"]
+    assert "Transfer between data sets" in sections
+    first = several[several["recipe"] == "beta_vae"].groupby(["data", "strength"], sort=False)["mig"].mean()
+    assert f"{first['dsprites', 1]:.3f}".replace("-", "−") in page.partition("What was run</h2>")[0]
+    single = several[several["strength"] == several.groupby("recipe")["strength"].transform("min")]
+    sections = re.findall("<h2>(.*?)</h2>", study_page(single, title="single", varies=["recipe"]))
+    assert "Differences between methods" in sections
+    assert not {"Transfer between data sets", "Scores on two data sets", "Score ranges"} & {*sections}
 
 
 def test_the_command_is_quoted_for_a_shell() -> None:

@@ -161,9 +161,8 @@ def lay_beside(table: pandas.DataFrame, other: pandas.DataFrame, name: str) -> p
     new = other.assign(recipe=[f"{each} ({name})" if str(each) in taken else str(each) for each in other["recipe"]])
     if "seed" not in new:
         new["seed"] = new.groupby(["data", "recipe"], sort=False).cumcount()
-    if "state" not in new:
-        new["state"] = DONE
-    both = pandas.concat([table.astype(object), new.astype(object)], ignore_index=True).infer_objects()
+    parts = [each if "state" in each else each.assign(state=DONE) for each in (table, new)]
+    both = pandas.concat([part.astype(object) for part in parts], ignore_index=True).infer_objects()
     both.attrs = {**table.attrs, VARIES: [*table.attrs.get(VARIES, ()), "strength"]}
     if final := table.attrs.get(FINAL):
         both["run"] = both["run"].fillna(name)
