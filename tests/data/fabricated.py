@@ -70,7 +70,7 @@ SMALL = FactorSpace.of(hue=3, shape=Categorical(2), x=2)
 
 def tar(members: dict[str, bytes]) -> bytes:
     def write(stream: io.BytesIO) -> None:
-        with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as archive:
             for name, content in members.items():
                 member = tarfile.TarInfo(name)
                 member.size = len(content)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 import unweave
 from tests.data.test_sets import DRAWN
@@ -101,3 +102,16 @@ def test_own_data_is_called_by_its_file_or_folder() -> None:
     assert label_of("own", {"path": "/a/bars.npy"}) == "bars"
     assert label_of("own", {"path": "/a/photos.v2"}) == "photos.v2"
     assert label_of("own", None) == "own images"
+
+
+def test_a_filter_identifies_sprites_that_it_changes() -> None:
+    name = unweave.data.identity_of
+    assert name("dsprites", size=32).options == {"size": 32}  # as runs were named before there were filters
+    assert name("dsprites", filter="lanczos") == name("dsprites")  # nothing is reduced
+    assert name("color_dsprites", size=32, filter="box").options == {"size": 32, "filter": "box"}
+    small = unweave.load("dsprites", size=32, filter="lanczos")
+    point = torch.tensor([[2, 5, 7, 11, 13]])
+    sprite = Image.fromarray(unweave.load("dsprites").images(point)[0, 0].numpy())
+    expected = np.asarray(sprite.resize((32, 32), Image.Resampling.LANCZOS))
+    assert np.array_equal(small.images(point)[0, 0].numpy(), expected)
+    assert unweave.data.open_data(small.identity).identity == small.identity

@@ -18,9 +18,9 @@ def test_mpi3d_reads_the_npz_file_in_its_order(shelf: Shelf, name: str) -> None:
     shelf.put(name, [written(lambda stream: np.savez_compressed(stream, images=images))], SMALL)
     data = unweave.load(name)
     assert torch.equal(data.rows(torch.arange(12)), channels_first(images))
-    half = unweave.load(name, size=32).rows(torch.arange(12)).float()
+    half = unweave.load(name, size=32, filter="box").rows(torch.arange(12)).float()
     blocks = channels_first(images).float().unfold(2, 2, 2).unfold(3, 2, 2).mean((-1, -2))
-    assert (half - blocks).abs().max() <= 0.5
+    assert (half - blocks).abs().max() <= 1  # rows are rounded before columns
 
 
 class NumberedPhotographs(FactorData):

@@ -146,3 +146,26 @@ def test_a_table_without_a_header_loses_no_row(tmp_path: Path, text: str, messag
     (tmp_path / "f.csv").write_text(text)
     with pytest.raises(InputError, match=message):
         unweave.load(IMAGES, factors=tmp_path / "f.csv")
+
+
+def test_own_images_are_resized_by_the_filter_that_was_asked_for(tmp_path: Path) -> None:
+    Image.fromarray(IMAGES[0]).save(tmp_path / "0.png")
+    np.save(tmp_path / "all.npy", IMAGES[:1])
+    for filter in ("bilinear", "lanczos", "bicubic", "box"):
+        small = Image.fromarray(IMAGES[0]).resize((4, 4), Image.Resampling[filter.upper()])
+        for source in (tmp_path, tmp_path / "all.npy", IMAGES[:1]):
+            data = unweave.load(source, size=4, filter=filter)
+            assert np.array_equal(data.rows([0])[0].permute(1, 2, 0).numpy(), np.asarray(small))
+    with pytest.raises(InputError, match="unknown filter of your own images 'nearest'"):
+        unweave.load(tmp_path, size=4, filter="nearest")
+
+
+def test_own_images_of_a_run_without_a_filter_are_means_of_blocks(tmp_path: Path) -> None:
+    np.save(tmp_path / "all.npy", IMAGES)
+    data = unweave.load(tmp_path / "all.npy", size=4, filter=None)
+    means = IMAGES.reshape(12, 4, 2, 4, 2, 3).mean((2, 4))
+    assert np.array_equal(data.rows(ALL).permute(0, 2, 3, 1).numpy(), np.floor(means + 0.5))
+    assert data.identity.source is not None
+    stored = {key: value for key, value in data.identity.source["options"].items() if key != "filter"}
+    before = data.identity.model_copy(update={"source": {**data.identity.source, "options": stored}})
+    assert torch.equal(unweave.data.open_data(before).rows(ALL), data.rows(ALL))

@@ -5,29 +5,63 @@ import pytest
 import torch
 from PIL import Image
 
-from unweave.data.files.picture_files import resize
+from unweave.data.files.resize import Filter, named_filter, resize
+
+FILTERS: tuple[Filter, ...] = ("bilinear", "lanczos", "bicubic", "box")
 
 
-def picture(size: int) -> torch.Tensor:
-    return torch.randint(256, (2, 3, size, size), dtype=torch.uint8, generator=torch.Generator().manual_seed(size))
+def noise(height: int, width: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(height)
+    return torch.randint(256, (2, 3, height, width), dtype=torch.uint8, generator=generator)
 
 
 def test_the_same_size_is_the_same_tensor() -> None:
-    images = picture(16)
-    assert resize(images, 16) is images
+    images = noise(16, 16)
+    assert resize(images, 16, "lanczos") is images
 
 
-def test_whole_reductions_average_blocks() -> None:
-    images = picture(12)
-    small = resize(images, 4)
-    assert small.dtype == torch.uint8
-    blocks = images.float().view(2, 3, 4, 3, 4, 3).mean((3, 5))
-    assert (small.float() - blocks).abs().max() <= 0.5
+@pytest.mark.parametrize("filter", FILTERS)
+@pytest.mark.parametrize(
+    ("height", "width", "size"), [(128, 128, 64), (96, 96, 64), (64, 64, 48), (10, 10, 15), (17, 40, 5), (8, 21, 8)]
+)
+def test_every_filter_has_the_bytes_of_pillow(filter: Filter, height: int, width: int, size: int) -> None:
+    images = noise(height, width)
+    small = resize(images, size, filter)
+    assert small.is_contiguous()
+    for image, mine in zip(images, small, strict=True):
+        picture = Image.fromarray(image.permute(1, 2, 0).numpy())
+        expected = picture.resize((size, size), Image.Resampling[filter.upper()])
+        assert np.array_equal(mine.permute(1, 2, 0).numpy(), np.asarray(expected))
 
 
-@pytest.mark.parametrize(("size", "new"), [(96, 64), (10, 15), (64, 48)])
-def test_other_sizes_agree_with_pillow(size: int, new: int) -> None:
-    images = picture(size)
-    for image, small in zip(images, resize(images, new), strict=True):
-        expected = Image.fromarray(image.permute(1, 2, 0).numpy()).resize((new, new), Image.Resampling.BILINEAR)
-        assert np.abs(np.asarray(expected, int) - small.permute(1, 2, 0).numpy()).max() <= 1
+def test_bilinear_halves_with_a_triangle_four_pixels_wide() -> None:
+    line = torch.tensor([0, 0, 0, 80, 160, 240, 240, 240], dtype=torch.uint8)
+    small = resize(line.expand(1, 1, 8, 8).clone(), 4)[0, 0, 1]
+    # weights 1, 3, 3, 1 eighths around each pair; at the edges the part outside is left out: 3, 3, 1 sevenths
+    assert small.tolist() == [0, round((0 + 3 * 0 + 3 * 80 + 160) / 8), round((80 + 3 * 160 + 3 * 240 + 240) / 8), 240]
+
+
+def test_without_a_filter_blocks_are_averaged_where_they_fit() -> None:
+    images = noise(12, 12)
+    blocks = images.double().view(2, 3, 4, 3, 4, 3).mean((3, 5))
+    assert torch.equal(resize(images, 4, None), (blocks + 0.5).floor().byte())
+    assert (resize(images, 4, None).int() - resize(images, 4, "box").int()).abs().max() <= 1
+    assert torch.equal(resize(images, 8, None), resize(images, 8, "bilinear"))
+
+
+@pytest.mark.parametrize(
+    ("filter", "pixels", "size", "expected"),
+    [
+        ("bilinear", 128, 64, "bilinear"),  # earlier versions averaged blocks
+        ("bilinear", 96, 64, None),  # as earlier versions did
+        ("bilinear", 64, 128, None),
+        ("box", 128, 64, "box"),  # differs from means of blocks by rounding
+        ("lanczos", 96, 64, "lanczos"),
+        ("lanczos", 64, 64, None),  # nothing is reduced
+        (None, 128, 64, None),
+    ],
+)
+def test_a_filter_is_named_where_images_differ_from_those_of_earlier_versions(
+    filter: Filter | None, pixels: int, size: int, expected: Filter | None
+) -> None:
+    assert named_filter(filter, pixels, size) == expected

@@ -96,3 +96,19 @@ def test_the_large_study_compares_by_the_six_metrics_of_the_paper(name: str) -> 
         "modularity",
         "sap",
     ]  # Locatello et al. 2019, sec. 4
+
+
+@pytest.mark.parametrize(
+    ("study", "filter", "reduced"),
+    [
+        ("challenging-assumptions/paper", "lanczos", {"cars3d": "lanczos", "smallnorb": "lanczos"}),
+        ("adversarial-squares/paper", "bilinear", {"cars3d": "bilinear"}),  # 96 to 64 was always bilinear
+        ("tripod/paper", "bicubic", {"falcor3d": "bicubic", "isaac3d": "bicubic"}),
+    ],
+)
+def test_published_specs_name_the_filter_of_their_authors(study: str, filter: str, reduced: dict[str, str]) -> None:
+    """The identity has the filter of sets that are reduced by another one than in earlier versions, and of no other."""
+    runs = Study(study).planned
+    named = {run.data.name: run.data.options.get("filter") for run in runs}
+    assert {data: by for data, by in named.items() if by is not None} == reduced
+    assert {run.settings.get("data.filter") for run in runs if run.data.name != "xysquares"} == {filter}

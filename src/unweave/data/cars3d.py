@@ -26,6 +26,7 @@ class Cars3D(Published):
     """
 
     name = "cars3d"
+    pixels = 128
     card = Card(
         title="car models on white from all directions",
         space=FactorSpace.of(elevation=4, azimuth=Cyclic(24), object_type=Categorical(183)),

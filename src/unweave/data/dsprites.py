@@ -22,7 +22,7 @@ from unweave.data._polygons import fill, snap
 from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array, npz_rows, npz_shape
 from unweave.data.files.downloads import RemoteFile, verify
-from unweave.data.files.picture_files import resize
+from unweave.data.files.resize import BEFORE_FILTERS, Filter, check_filter, named_filter, resize
 from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.errors import Unavailable, extra
 from unweave.factors import Categorical, Cyclic, FactorSpace
@@ -52,6 +52,7 @@ class DSprites(FactorData):
     """
 
     name = "dsprites"
+    newer = BEFORE_FILTERS
     card = Card(
         title="white sprites on black: three shapes in every scale, orientation and position",
         space=SPACE,
@@ -62,9 +63,11 @@ class DSprites(FactorData):
         files=(NPZ,),
     )
 
-    def __init__(self, *, size: int = CANVAS) -> None:
-        """``size`` other than 64 resizes each batch."""
+    def __init__(self, *, size: int = CANVAS, filter: Filter | None = None) -> None:
+        """``size`` other than 64 resizes each batch, by default to means of blocks where these fit."""
         self.shape = (1, check_image_size(self.name, size), size)
+        self._filter = check_filter(self.name, filter)
+        self.resolved = {"filter": named_filter(self._filter, CANVAS, size)}
         self.origin = self.state({})
 
     @classmethod
@@ -95,7 +98,7 @@ class DSprites(FactorData):
     def _read(self, index: Tensor, generator: torch.Generator | None) -> Tensor:
         lit = np.unpackbits(self._bits[index.numpy()], axis=-1)
         images = torch.from_numpy(lit).view(-1, 1, CANVAS, CANVAS).mul_(255)
-        return resize(images, self.shape[-1])
+        return resize(images, self.shape[-1], self._filter)
 
 
 @cache

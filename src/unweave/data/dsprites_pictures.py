@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from unweave.data.dsprites import CANVAS, DSprites
-from unweave.data.files.picture_files import picture_files, read_picture, resize
+from unweave.data.files.picture_files import picture_files, read_picture
+from unweave.data.files.resize import BEFORE_FILTERS, Filter, check_filter, named_filter, resize
 from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.data.interface.identity import digest
 from unweave.errors import InputError, unknown, whole
@@ -32,6 +33,7 @@ class DSpritesPictures(FactorData):
 
     name = "dsprites_pictures"
     places = ("folder",)
+    newer = BEFORE_FILTERS
     card = Card(
         title="dSprites before pictures, or cut out of pictures",
         space=DSprites.card.space,
@@ -49,9 +51,12 @@ class DSpritesPictures(FactorData):
         where: Where = "background",
         visibility: float = 1.0,
         size: int = CANVAS,
+        filter: Filter | None = None,
         seed: int = 0,
     ) -> None:
         self.shape = (3, check_image_size(self.name, size), size)
+        self._filter = check_filter(self.name, filter)
+        self.resolved = {"filter": named_filter(self._filter, CANVAS, size)}
         if where not in get_args(Where):
             raise unknown("where", str(where), get_args(Where))
         if isinstance(visibility, bool) or not isinstance(visibility, int | float) or not 0 <= visibility <= 1:
@@ -104,7 +109,7 @@ class DSpritesPictures(FactorData):
             painted = patches.byte().masked_fill(sprites, 255)
         else:
             painted = (patches + 255 * (1 - self._visibility)).byte().masked_fill(~sprites, 0)
-        return resize(painted, self.shape[-1])
+        return resize(painted, self.shape[-1], self._filter)
 
     def _patches(self, index: Tensor) -> Tensor:
         """Return the patch (B, 3, 64, 64) of each position (B,)."""

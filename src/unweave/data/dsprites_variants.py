@@ -14,7 +14,7 @@ from PIL import Image
 from torch import Tensor
 
 from unweave.data.dsprites import CANVAS, DSprites
-from unweave.data.files.picture_files import resize
+from unweave.data.files.resize import BEFORE_FILTERS, Filter, check_filter, named_filter, resize
 from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 
 CITATION = (
@@ -38,10 +38,13 @@ class _PaintedSprites(FactorData):
     """dSprites, painted at random at 64 × 64 and then resized."""
 
     stochastic = True
+    newer = BEFORE_FILTERS
 
-    def __init__(self, *, size: int = CANVAS) -> None:
-        """``size`` other than 64 resizes each batch."""
+    def __init__(self, *, size: int = CANVAS, filter: Filter | None = None) -> None:
+        """``size`` other than 64 resizes each batch, by default to means of blocks where these fit."""
         self.shape = (3, check_image_size(self.name, size), size)
+        self._filter = check_filter(self.name, filter)
+        self.resolved = {"filter": named_filter(self._filter, CANVAS, size)}
         self._sprites = DSprites()
 
     @classmethod
@@ -60,7 +63,7 @@ class _PaintedSprites(FactorData):
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
         assert generator is not None
         sprites = self._sprites.images(factors)  # (B, 1, 64, 64), 0 or 255
-        return resize(self._paint(sprites, generator), self.shape[-1])
+        return resize(self._paint(sprites, generator), self.shape[-1], self._filter)
 
     @abstractmethod
     def _paint(self, sprites: Tensor, generator: torch.Generator) -> Tensor:

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from unweave.data.files.arrays import npz_rows, npz_shape
 from unweave.data.files.downloads import RemoteFile
-from unweave.data.files.picture_files import resize
 from unweave.data.files.published_set import CHUNK, Published, Rows
+from unweave.data.files.resize import BEFORE_FILTERS, Filter, check_filter, named_filter, resize
 from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.factors import Categorical, FactorSpace
 
@@ -109,6 +109,7 @@ class MPI3DMulti(FactorData):
     """
 
     name = "mpi3d_multi"
+    newer = BEFORE_FILTERS
     card = Card(
         title="four photographed robot arms in one image, each moving independently",
         space=FactorSpace.of(**{f"{axis}{arm}": 40 for arm in range(4) for axis in ("horizontal", "vertical")}),
@@ -121,8 +122,10 @@ class MPI3DMulti(FactorData):
         files_of=MPI3DReal.name,
     )
 
-    def __init__(self, *, size: int = 64) -> None:
+    def __init__(self, *, size: int = 64, filter: Filter | None = "bilinear") -> None:
         self.shape = (3, check_image_size(self.name, size), size)
+        self._filter = check_filter(self.name, filter)
+        self.resolved = {"filter": named_filter(self._filter, 64, size)}
         self._real = MPI3DReal()
 
     def prepare(self) -> None:
@@ -144,4 +147,4 @@ class MPI3DMulti(FactorData):
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
         place = factors[:, 0::2] * 40 + factors[:, 1::2]  # (B, 4)
         arms = self._arms[place].view(-1, 2, 2, 3, 32, 32)  # (B, column, row, C, H, W)
-        return resize(arms.permute(0, 3, 2, 4, 1, 5).reshape(-1, 3, 64, 64), self.shape[-1])
+        return resize(arms.permute(0, 3, 2, 4, 1, 5).reshape(-1, 3, 64, 64), self.shape[-1], self._filter)

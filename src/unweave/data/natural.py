@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ class Natural(FactorData):
 
     name = "natural"
     places = ("folder",)
-    newer = ("clip",)
+    newer = MappingProxyType({"clip": None})
     card = Card(
         title="small grey crops of natural images, without factors",
         space=None,

@@ -25,6 +25,7 @@ DRIVE = "https://drive.usercontent.google.com/download?export=download&confirm=t
 class _Nvidia3D(Published):
     """Read from a zip of numbered PNG pictures and an array of labels, one column per factor."""
 
+    pixels = 128
     folder: str
     labels_file: str
 

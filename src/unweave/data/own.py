@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unweave.data.files.factor_tables import Table
-from unweave.data.files.picture_files import over_black, resize
+from unweave.data.files.picture_files import over_black
+from unweave.data.files.resize import BEFORE_FILTERS, Filter, resize
 from unweave.data.interface.factor_data import Card, FactorData, Sample, check_image_size
 from unweave.data.interface.identity import digest
 from unweave.errors import InputError, whole
@@ -34,6 +35,7 @@ class OwnImages(FactorData):
 
     finite_table = True
     loaded_as = OWN
+    newer = BEFORE_FILTERS
 
     def __init__(
         self,
@@ -42,10 +44,11 @@ class OwnImages(FactorData):
         *,
         name: str,
         size: int | None = None,
+        filter: Filter | None = "bilinear",
         source: dict[str, Any] | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
-        self.name, self._source, self._size = name, source, size
+        self.name, self._source, self._size, self._filter = name, source, size, filter
         self._images, self._channels_last = images, _channels_last(name, images)
         _check_values(name, images)
         height, width, channels = _height_width_channels(images, self._channels_last)
@@ -159,7 +162,7 @@ class OwnImages(FactorData):
         if self._has_alpha:
             images = over_black(images.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
         pixels = torch.from_numpy(np.ascontiguousarray(images))
-        return pixels if self._size is None else resize(pixels, self._size)
+        return pixels if self._size is None else resize(pixels, self._size, self._filter)
 
     def __repr__(self) -> str:
         factors = "without factors" if self._table is None else f"with factors {self._table}"

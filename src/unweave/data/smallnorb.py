@@ -15,6 +15,7 @@ from torch import Tensor
 
 from unweave.data.files.downloads import RemoteFile
 from unweave.data.files.published_set import CHUNK, Published, Rows
+from unweave.data.files.resize import Filter
 from unweave.data.interface.factor_data import Card
 from unweave.errors import InputError, Unavailable
 from unweave.factors import Categorical, Cyclic, FactorSpace
@@ -64,6 +65,7 @@ class SmallNORB(Published):
     """
 
     name = "smallnorb"
+    pixels = 96
     card = Card(
         title="grey photographs of toys: category, elevation, azimuth and lighting",
         space=FactorSpace.of(category=Categorical(5), elevation=9, azimuth=Cyclic(18), lighting=Categorical(6)),
@@ -79,6 +81,7 @@ class SmallNORB(Published):
         self,
         *,
         size: int | None = None,
+        filter: Filter | None = "bilinear",
         half: Literal["both", "training", "testing"] = "both",
         hide_instance: bool = True,
     ) -> None:
@@ -91,7 +94,7 @@ class SmallNORB(Published):
         self._grid = _grid(len(self._instances))
         self.stochastic = hide_instance
         self.array_name = half
-        super().__init__(size=size)
+        super().__init__(size=size, filter=filter)
 
     @property
     def files(self) -> tuple[RemoteFile, ...]:

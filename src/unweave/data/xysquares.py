@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from types import MappingProxyType
 
 import torch
 from torch import Tensor
@@ -27,7 +28,7 @@ class XYSquares(FactorData):
     """
 
     name = "xysquares"
-    newer = ("grey",)
+    newer = MappingProxyType({"grey": False})
     card = Card(
         title="a red, a green and a blue square on a grid without overlap",
         space=_space(3, 8),

@@ -16,6 +16,7 @@ from torch.utils.data import Dataset, IterableDataset
 from unweave.data.files.factor_tables import Table, from_frame, read_csv, read_matrix
 from unweave.data.files.image_files import read_image_file
 from unweave.data.files.picture_files import listed, picture_files, read_pictures
+from unweave.data.files.resize import Filter, check_filter
 from unweave.data.interface.factor_data import check_image_size
 from unweave.data.own import OwnImages
 from unweave.errors import InputError
@@ -33,6 +34,7 @@ def load_own(
     names: Sequence[str] | None = None,
     kinds: Mapping[str, str] | None = None,
     size: int | None = None,
+    filter: Filter | None = "bilinear",
 ) -> OwnImages:
     """Load your own images: a folder of pictures, an .npy, .npz or .h5 file, an array, a tensor or a torch Dataset.
 
@@ -44,12 +46,14 @@ def load_own(
         names: The names of the columns of factors.
         kinds: The kind of factors by their name: "ordered", "cyclic" or "categorical".
         size: The height and width that images are resized to; without it they keep their own.
+        filter: The filter by which they are resized: "bilinear", "lanczos", "bicubic" or "box".
 
     Returns:
         The images as a data set.
     """
     if size is not None:
         check_image_size("your own images", size)
+    check_filter("your own images", filter)
     name, again = "these images", None
     pictures: list[Path] | None = None
     notes: tuple[str, ...] = ()
@@ -57,10 +61,10 @@ def load_own(
     if isinstance(source, str | Path):
         path = Path(source).expanduser().absolute()
         name = path.stem if path.suffix.lower() in ARRAY_FILES else path.name
-        again = _how_to_load_again(path, factors, names, kinds, size)
+        again = _how_to_load_again(path, factors, names, kinds, {"size": size, "filter": filter})
         if path.is_dir():
             pictures = picture_files(path)
-            images, notes = read_pictures(pictures, size)
+            images, notes = read_pictures(pictures, size, filter)
             found = path / "factors.csv" if (path / "factors.csv").exists() else None
             notes += _other_files(path, pictures)
         else:
@@ -78,11 +82,11 @@ def load_own(
             f"{name}: there are {len(images):,} images and {len(table):,} rows of factors."
             + (" If the first line of the table is not a header, add one." if len(table) == len(images) - 1 else "")
         )
-    return OwnImages(images, table, name=name, size=size, source=again, notes=notes)
+    return OwnImages(images, table, name=name, size=size, filter=filter, source=again, notes=notes)
 
 
 def _how_to_load_again(
-    path: Path, factors: Any, names: Sequence[str] | None, kinds: Mapping[str, str] | None, size: int | None
+    path: Path, factors: Any, names: Sequence[str] | None, kinds: Mapping[str, str] | None, resizing: dict[str, Any]
 ) -> dict[str, Any] | None:
     """Return the source of the identity; None if the factors are in memory only."""
     if factors is not None and not isinstance(factors, str | Path):
@@ -91,7 +95,7 @@ def _how_to_load_again(
         "factors": None if factors is None else str(Path(factors).expanduser().absolute()),
         "names": None if names is None else list(names),
         "kinds": None if kinds is None else dict(kinds),
-        "size": size,
+        **resizing,
     }
     return {"path": str(path), "options": options}
 

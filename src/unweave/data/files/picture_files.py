@@ -1,20 +1,18 @@
-"""Pictures: list those in a folder, read their pixels as bytes, and resize them."""
+"""Pictures: list those in a folder, and read their pixels as bytes."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import reduce
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
-from torch import Tensor
 
+from unweave.data.files.resize import Filter, resize
 from unweave.errors import InputError
 
 SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".ppm", ".pgm"}
@@ -46,7 +44,7 @@ def picture_files(folder: str | Path) -> list[Path]:
     return sorted(pictures, key=lambda path: [_by_value(part) for part in re.split(r"(\d+)", path.name)])
 
 
-def read_pictures(paths: Sequence[Path], size: int | None) -> Pictures:
+def read_pictures(paths: Sequence[Path], size: int | None, filter: Filter | None = "bilinear") -> Pictures:
     """Read pictures of one size, or resize each to ``size``; grey ones become RGB if any has colour."""
     rows: list[NDArray[np.uint8]] = []
     with_alpha: dict[str, list[str]] = {kind: [] for kind in ALPHA_NOTES}
@@ -56,7 +54,7 @@ def read_pictures(paths: Sequence[Path], size: int | None) -> Pictures:
             with_alpha[alpha].append(path.name)
         if size is not None:
             channels_first = torch.from_numpy(pixels.copy()).permute(2, 0, 1)[None].contiguous()
-            pixels = resize(channels_first, size)[0].permute(1, 2, 0).numpy()
+            pixels = resize(channels_first, size, filter)[0].permute(1, 2, 0).numpy()
         rows.append(pixels)
         if pixels.shape[:2] != rows[0].shape[:2]:
             (h0, w0), (h1, w1) = rows[0].shape[:2], pixels.shape[:2]
@@ -127,20 +125,3 @@ def listed(names: Sequence[str]) -> str:
 
 def _by_value(part: str) -> tuple[int, int, str]:
     return (0, int(part), "") if part.isdecimal() else (1, 0, part)
-
-
-def resize(images: Tensor, size: int) -> Tensor:
-    """Resize uint8 images (B, C, H, W) to (B, C, size, size).
-
-    A reduction by a whole factor averages blocks; for a factor of two this equals plain bilinear filtering (Michlo et
-    al. 2023, app. B.4). Other sizes are interpolated with a filter as wide as the reduction, to avoid aliasing.
-    """
-    height, width = images.shape[-2:]
-    if (height, width) == (size, size):
-        return images
-    if height % size == 0 and width % size == 0:
-        tall, wide = height // size, width // size
-        rows = reduce(torch.add, [images[..., i::tall, :].float() for i in range(tall)])  # faster than avg_pool2d
-        sums = reduce(torch.add, [rows[..., i::wide] for i in range(wide)])
-        return (sums / (tall * wide) + 0.5).byte()
-    return F.interpolate(images, (size, size), mode="bilinear", antialias=True)

@@ -16,7 +16,7 @@ from torch import Tensor
 from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array
 from unweave.data.files.downloads import RemoteFile, verify
-from unweave.data.files.picture_files import resize
+from unweave.data.files.resize import BEFORE_FILTERS, Filter, check_filter, named_filter, resize
 from unweave.data.interface.factor_data import FactorData, check_image_size
 from unweave.data.interface.identity import digest
 from unweave.errors import Unavailable
@@ -27,14 +27,20 @@ CHUNK = 1024  # images converted at a time
 
 
 class Published(FactorData):
-    """A data set read from the files on its card, at any image size; each size is converted once and stored."""
+    """A data set read from the files on its card, at any image size and by any filter.
 
-    def __init__(self, *, size: int | None = None) -> None:
+    The array of each size and filter is converted once and stored.
+    """
+
+    newer = BEFORE_FILTERS
+    array_name = "images"
+    pixels = 64  # width and height of the images in the files
+
+    def __init__(self, *, size: int | None = None, filter: Filter | None = "bilinear") -> None:
         pixels = check_image_size(self.name, self.card.shape[-1] if size is None else size)
         self.shape = (self.card.shape[0], pixels, pixels)
-        self.resolved = {"size": pixels}
-
-    array_name = "images"
+        self.filter = named_filter(check_filter(self.name, filter), self.pixels, pixels)
+        self.resolved = {"size": pixels, "filter": self.filter}
 
     def prepare(self) -> None:
         """Verify and convert the files, once."""
@@ -45,10 +51,15 @@ class Published(FactorData):
         files = [f"{file.name} {file.size} {file.checksum}" for file in self.files]
         return f"v{self.version}-{digest(self.array_name, *files)}"
 
+    @property
+    def array_path(self) -> Path:
+        """The converted array of this size and filter."""
+        by = f"-{self.filter}" if self.filter else ""
+        return data_folder(self.name) / f"{self.array_name}-v{self.version}-{self.shape[-1]}{by}.npy"
+
     @cached_property
     def _images(self) -> Bytes:
-        path = data_folder(self.name) / f"{self.array_name}-v{self.version}-{self.shape[-1]}.npy"
-        return cached_array(path, (self.grid.size, *self.shape), self._convert_files)
+        return cached_array(self.array_path, (self.grid.size, *self.shape), self._convert_files)
 
     @property
     def grid(self) -> FactorSpace:
@@ -87,9 +98,11 @@ class Rows:
         channels, size = self._data.shape[0], self._data.shape[-1]
         if images.ndim == 3:
             images = images[..., None]
-        if images.ndim != 4 or images.shape[1] != images.shape[2]:
+        pixels = self._data.pixels
+        if images.ndim != 4 or images.shape[1:3] != (pixels, pixels):
             raise Unavailable(
-                f"{self._data.name}: expected square images, found {images.shape}. This is another version of the file."
+                f"{self._data.name}: expected images of {pixels} × {pixels} pixels, found {images.shape}. "
+                "This is another version of the file."
             )
         if images.dtype != np.uint8 or images.shape[-1] != channels:
             raise Unavailable(
@@ -97,7 +110,7 @@ class Rows:
                 f"{images.shape}. This is another version of the file."
             )
         tensor = torch.from_numpy(np.ascontiguousarray(images.transpose(0, 3, 1, 2)))
-        self._array[rows] = resize(tensor, size).numpy()
+        self._array[rows] = resize(tensor, size, self._data.filter).numpy()
         self._filled[rows] = True
         self._advance(len(images))
 
@@ -130,8 +143,11 @@ def source_files(data: Published) -> list[Path]:
     missing = [file for file, path in zip(files, paths, strict=True) if not path.exists()]
     if missing:
         names = ", ".join(file.name for file in missing)
+        others = sorted(path.name for path in folder.glob(f"{data.array_name}-v*.npy"))
+        unused = f" {', '.join(others)} was converted with another size or filter, and is not used." if others else ""
         raise Unavailable(
             f"{data.name} is not on this machine: run `unweave data fetch {data.name}`, or put {names} into {folder}."
+            + unused
         )
     for file, path in zip(files, paths, strict=True):
         verify(path, file)

@@ -58,9 +58,7 @@ class FactorData:
     finite_table: bool = False  # whether the images are a finite table, to be sampled without repetition for scoring
     notes: tuple[str, ...] = ()  # what the user should know about how the data was read
     places: tuple[str, ...] = ()  # options that say where files are; not part of the identity
-    newer: tuple[
-        str, ...
-    ] = ()  # options that came after runs had been named; left out of the identity at their default
+    newer: Mapping[str, Any] = NOTHING  # options that came after runs had been named, and what these runs had
     resolved: Mapping[str, Any] = NOTHING  # values of the options whose default is computed
 
     # set by load()

@@ -21,6 +21,7 @@ from unweave.data.files.downloads import fetch
 from unweave.data.files.own_sources import load_own
 from unweave.data.interface.factor_data import FactorData
 from unweave.data.interface.identity import DataIdentity, code_of, plain
+from unweave.data.own import OwnImages
 from unweave.data.sets import SETS
 from unweave.errors import InputError, MissingExtra, Unavailable, unknown
 from unweave.names import OWN
@@ -72,7 +73,7 @@ def _identity(name: str, maker: Maker, options: str, state: Hashable) -> DataIde
 @lru_cache(maxsize=4096)
 def num_factors(identity: DataIdentity) -> int | None:
     """Return the number of factors of the data of an identity, None if they are unknown; a named set is not opened."""
-    data = open_data(identity) if identity.name == OWN else _describe(identity.name, _with_places(identity))
+    data = open_data(identity) if identity.name == OWN else _describe(identity.name, _as_stored(identity))
     return len(data.space) if data.has_factors else None
 
 
@@ -84,9 +85,9 @@ def open_data(identity: DataIdentity, **changes: Any) -> FactorData:
             raise InputError("the images were an array in memory and cannot be opened again: pass the data.")
         if not Path(source["path"]).exists():
             raise Unavailable(f"the images are no longer at {source['path']}: move them back, or pass the data.")
-        data: FactorData = load(Path(source["path"]), **{**source["options"], **changes})
+        data: FactorData = load(Path(source["path"]), **{**OwnImages.newer, **source["options"], **changes})
     else:
-        data = load(identity.name, **{**_with_places(identity), **changes})
+        data = load(identity.name, **{**_as_stored(identity), **changes})
     if data.identity != identity and not changes:
         where = f" at {source['path']}" if source else ""
         raise Unavailable(
@@ -96,10 +97,12 @@ def open_data(identity: DataIdentity, **changes: Any) -> FactorData:
     return data
 
 
-def _with_places(identity: DataIdentity) -> dict[str, Any]:
-    """Return the options of a named set, with those that say where its files are."""
-    places = identity.source["options"] if identity.source and isinstance(_maker(identity.name), type) else {}
-    return {**identity.options, **places}
+def _as_stored(identity: DataIdentity) -> dict[str, Any]:
+    """Return the options of a named set, with those that say where its files are, and what newer ones were before."""
+    maker = _maker(identity.name)
+    if not (isinstance(maker, type) and issubclass(maker, FactorData)):
+        return dict(identity.options)
+    return {**maker.newer, **identity.options, **(identity.source["options"] if identity.source else {})}
 
 
 def set_named(name: str) -> type[FactorData]:
@@ -178,7 +181,7 @@ def _describe(name: str, options: dict[str, Any]) -> FactorData:
         raise InputError(f"{_expected(name)}, got {type(data).__name__}.")
     known = options_of(maker)
     every = {**known, **options, **data.resolved}
-    unsaid = {key for key in data.newer if key in known and every[key] == known[key]}
+    unsaid = {key for key, before in data.newer.items() if key in known and every[key] == before}
     data.options = {key: plain(key, every[key]) for key in known if key not in unsaid and key not in data.places}
     data.loaded_as = name
     data.code = code_of(maker.__module__) if ":" in name else ""
