@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from unweave.recipes import RECIPES, Recipe
     from unweave.reports import report
     from unweave.study import Study
-    from unweave.training import Run, extend, score, train
+    from unweave.training import Run, adopt, extend, score, train
     from unweave.training import open_run as open  # noqa: A004
 
 __version__ = version("unweave")
@@ -29,6 +29,7 @@ __all__ = [
     "Scores",
     "Study",
     "__version__",
+    "adopt",
     "extend",
     "load",
     "metrics",
@@ -50,7 +51,7 @@ if not TYPE_CHECKING:
             **{name: f"unweave.recipes:{name}" for name in ("RECIPES", "Recipe")},
             "report": "unweave.reports:report",
             "Study": "unweave.study:Study",
-            **{name: f"unweave.training:{name}" for name in ("Run", "extend", "score", "train")},
+            **{name: f"unweave.training:{name}" for name in ("Run", "adopt", "extend", "score", "train")},
             "open": "unweave.training:open_run",
         },
     )

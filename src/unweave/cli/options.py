@@ -19,6 +19,7 @@ from unweave.errors import InputError, extra
 from unweave.plain_json import to_plain
 from unweave.progress import Level, set_level
 from unweave.store.folder import existing_store, find_run
+from unweave.zoo.public import PREFIX
 
 if TYPE_CHECKING:
     from unweave.data import FactorData
@@ -168,7 +169,16 @@ def load_data(word: str, options: dict[str, Any] | None = None) -> FactorData:
 
 def find_runs(names: Sequence[str], store: str | None) -> list[Path]:
     """Return the folders of runs that are given by id, unique prefix, label or folder, each once."""
-    return list(dict.fromkeys(find_run(name, existing_store(store)) for name in names))
+    return list(dict.fromkeys(find_one_run(name, store) for name in names))
+
+
+def find_one_run(name: str, store: str | None) -> Path:
+    """Return the folder of a run; a public model is fetched on first use, which alone needs torch."""
+    if name.startswith(PREFIX):
+        from unweave.training.public import locate_run
+
+        return locate_run(name, existing_store(store))
+    return find_run(name, existing_store(store))
 
 
 def open_runs(names: Sequence[str], store: str | None, *, trust: bool) -> list[Run]:

@@ -20,6 +20,7 @@ from unweave.cli.options import (
     check_writable,
     console,
     draw_pictures,
+    find_one_run,
     find_runs,
     open_runs,
     parse_folder,
@@ -27,7 +28,7 @@ from unweave.cli.options import (
 )
 from unweave.errors import InputError, Unavailable
 from unweave.plain_json import to_plain
-from unweave.store.folder import LOG, existing_store, find_run, remove_run, runs_in, write_label
+from unweave.store.folder import LOG, existing_store, remove_run, runs_in, write_label
 from unweave.store.log import read_log
 from unweave.store.record import DAMAGED, OTHER, Record, read_record
 from unweave.store.scores import read_protocol
@@ -126,7 +127,7 @@ def _pairs(settings: Mapping[str, Any]) -> str:
 @runs_app.command("show")
 def show_run(run: RunName, store: Store = None, as_json: Json = False) -> None:
     """Show a run: its state, its configuration, the last values of its terms, and its scores."""
-    folder = find_run(run, existing_store(store))
+    folder = find_one_run(run, store)
     row, record = row_of(read_record(folder, scores=False)), read_record(folder)
     configuration, traceback = row.pop("fields"), row.pop("traceback")
     scores = scores_of(record)
@@ -164,7 +165,7 @@ def label_run(
     store: Store = None,
 ) -> None:
     """Label a run; the label can then be used in place of its name."""
-    folder = find_run(run, existing_store(store))
+    folder = find_one_run(run, store)
     write_label(folder, label)
     console.print(
         f"{folder.name} {f'is now labelled {label.strip()}' if label else 'no longer has a label'}", soft_wrap=True

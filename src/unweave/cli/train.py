@@ -155,12 +155,13 @@ def train(
 
 def _stored(source: str, store: str | None, trust: bool) -> Configuration:
     """Return the configuration of a run, which is given by id, label or folder, or of a configuration.json."""
-    from unweave.store.folder import find_run, store_folder
+    from unweave.store.folder import store_folder
     from unweave.training import read_configuration
+    from unweave.training.public import locate_run
 
     path = Path(source).expanduser()
     is_file = path.suffix == ".json" or path.is_file()
-    return read_configuration(path if is_file else find_run(source, store_folder(store)), trust=trust)
+    return read_configuration(path if is_file else locate_run(source, store_folder(store)), trust=trust)
 
 
 def _only_data(recipe: str | None, data: str | None) -> str | None:

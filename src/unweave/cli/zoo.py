@@ -1,19 +1,22 @@
-"""``unweave zoo``: list the trained models that come with Unweave, and show one of them."""
+"""``unweave zoo``: list trained models that come with Unweave or are public, show one, and fetch a public one."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from unweave.cli.options import Commands, Json, console, print_json
+from unweave.cli.options import Commands, Json, Quiet, console, print_json
 from unweave.names import spelled
 from unweave.store.folder import find_run, runs_in
 from unweave.store.record import Record, read_record
 from unweave.zoo import PREFIX, zoo_store
+from unweave.zoo.public import PREFIX as PUBLIC_PREFIX
+from unweave.zoo.public import PUBLIC, find_public
 
-zoo_app = Commands("Trained models that come with Unweave: list and show them.")
+zoo_app = Commands("Trained models that come with Unweave or that others published: list, show and fetch them.")
 COLUMNS = {
     "MIG": "mig",
     "DCI D": "dci.disentanglement",
@@ -42,6 +45,11 @@ def list_models(as_json: Json = False) -> None:
         table.add_row(PREFIX + record.label, method, record.data, f"{record.step:,}", *numbers)
     console.print(table)
     console.print(f"\nMove the latents of one: unweave explore {PREFIX}{records[0].label}")
+    console.print("\nPublic models, which are downloaded on first use:")
+    table = Table("model", "method", "data", "published at", box=None, pad_edge=False)
+    for model in PUBLIC.values():
+        table.add_row(PUBLIC_PREFIX + model.name, spelled(model.recipe), model.data, model.file.url)
+    console.print(table)
 
 
 @zoo_app.command("show")
@@ -60,6 +68,26 @@ def show_model(
     console.print(table)
     console.print(f"\ntrained in {record.seconds / 60:.0f} min by {record.version}; train it again:")
     console.print(f"  unweave train --from {PREFIX}{record.label}", soft_wrap=True)
+
+
+@zoo_app.command("fetch")
+def fetch_model(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A public model, with or without public: in front.")],
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="Folder with its weights, as .npz or .pt.", show_default="download"),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Fetch a public model and keep it as a run in the data folder. A download must have the published checksum."""
+    from unweave.training.public import public_run
+
+    model = find_public(name)
+    folder = public_run(model, source=source)
+    if model.note:
+        console.print(model.note, soft_wrap=True, highlight=False)
+    console.print(f"kept in {folder}", soft_wrap=True, highlight=False)
+    console.print(f"Move its latents: unweave explore {PUBLIC_PREFIX}{model.name}", soft_wrap=True, highlight=False)
 
 
 def _row(record: Record) -> dict[str, object]:

@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 from unweave.errors import NOT_ALLOWED, InputError, unknown
 from unweave.own_code import guarded
-from unweave.store.folder import CONFIGURATION, existing_store, find_run, runs_in
+from unweave.store.folder import CONFIGURATION, existing_store, runs_in
 from unweave.study.spec import shipped_spec
 from unweave.study.table import Protocols
+from unweave.training.public import locate_run
 
 Kind = Literal["run", "study", "store"]
 
@@ -70,7 +71,7 @@ def find_selection(target: str | None, *, store: str | Path | None = None, trust
         return _study(target, store, trusted)
     if path.is_dir() and not (path / CONFIGURATION).is_file() and store is None:
         return _stored(path, trusted)
-    folder = path.absolute() if (path / CONFIGURATION).is_file() else find_run(target, existing_store(store))
+    folder = path.absolute() if (path / CONFIGURATION).is_file() else locate_run(target, existing_store(store))
     return Selection("run", folder.name, folder.parent, folder.name, trusted=trusted)
 
 

@@ -19,9 +19,10 @@ from unweave.reports.paths import from_here, hide_places, run_commands, source_f
 from unweave.reports.peers import find_peers
 from unweave.reports.run_figures import show_figures
 from unweave.reports.score_tables import score_section
-from unweave.store.folder import existing_store, find_run, read_label
+from unweave.store.folder import existing_store, read_label
 from unweave.store.setting_names import used_settings_of
 from unweave.training import Run, score
+from unweave.training.public import locate_run
 
 if TYPE_CHECKING:
     import pandas
@@ -93,7 +94,7 @@ def make_report(
 def _folder(run: Run | str | Path, store: str | Path | None) -> Path:
     if isinstance(run, Run):
         return run.folder
-    return run if isinstance(run, Path) else find_run(run, existing_store(store))
+    return run if isinstance(run, Path) else locate_run(run, existing_store(store))
 
 
 def _title(facts: Facts) -> str:

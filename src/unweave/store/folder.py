@@ -13,6 +13,8 @@ from unweave.errors import InputError, Unavailable, unknown
 from unweave.store.files import read_json, reason_of, write_text
 from unweave.store.lock import locked
 from unweave.zoo import PREFIX, zoo_store
+from unweave.zoo.public import PREFIX as PUBLIC_PREFIX
+from unweave.zoo.public import find_public
 
 CONFIGURATION, STATE, LOG, SUMMARY = "configuration.json", "state.json", "log.jsonl", "summary.json"
 WEIGHTS, CHECKPOINT, SCORES, LABEL = "model.safetensors", "checkpoint.safetensors", "scores.json", "label"
@@ -75,11 +77,14 @@ def existing_store(store: str | Path | None = None) -> Path:
 def find_run(name: str, store: Path) -> Path:
     """Return the folder of a run, given its path, its name or label in the store, or the first digits of its name.
 
-    A name with a path separator is a path, and ``zoo:LABEL`` is a model that comes with Unweave; any other name is
-    looked up in the store. The full name of a run takes precedence over labels and first digits.
+    ``zoo:LABEL`` is a model that comes with Unweave, ``public:NAME`` a public one that was fetched before, and a name
+    with a path separator is a path; any other name is looked up in the store. The full name of a run takes precedence
+    over labels and first digits.
     """
     if name.startswith(PREFIX):
         return _in_zoo(name.removeprefix(PREFIX))
+    if name.startswith(PUBLIC_PREFIX):
+        return _public(name)
     if os.sep in name or "/" in name or name in (".", ".."):
         path = Path(name).expanduser()
         if (path / CONFIGURATION).is_file():
@@ -103,6 +108,14 @@ def _in_zoo(label: str) -> Path:
     if label.replace("_", "-") not in models:
         raise unknown("model of the zoo", label, models)
     return models[label.replace("_", "-")]
+
+
+def _public(name: str) -> Path:
+    model = find_public(name)
+    for folder in runs_in(model.folder):
+        if read_label(folder) == model.label:
+            return folder
+    raise Unavailable(f"the public model {model.name} is not on this machine. Run: unweave zoo fetch {model.name}")
 
 
 def read_label(folder: Path) -> str:

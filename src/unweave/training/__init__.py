@@ -1,5 +1,6 @@
 """Training: the loop, the checkpoint, and the run that results."""
 
+from unweave.training.adoption import adopt
 from unweave.training.configuration import Configuration, Execution, configure, read_configuration
 from unweave.training.evaluation import score
 from unweave.training.loop import Callback, Moment
@@ -12,6 +13,7 @@ __all__ = [
     "Execution",
     "Moment",
     "Run",
+    "adopt",
     "configure",
     "extend",
     "fit",

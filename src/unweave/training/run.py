@@ -17,7 +17,7 @@ from unweave.latents import Summary
 from unweave.model import Model
 from unweave.own_code import guarded
 from unweave.store.files import versions, write_text
-from unweave.store.folder import CHECKPOINT, LOG, SUMMARY, WEIGHTS, find_run, read_label, store_folder, write_label
+from unweave.store.folder import CHECKPOINT, LOG, SUMMARY, WEIGHTS, read_label, store_folder, write_label
 from unweave.store.log import read_log
 from unweave.store.scores import StoredScores, name_of_data, read_scores
 from unweave.store.state import State, read_state, status_of, write_state
@@ -124,7 +124,8 @@ def open_run(
     """Open a run: finished, or as far as its last checkpoint.
 
     Args:
-        run: The path of its folder, or its name, label or first digits in the store.
+        run: The path of its folder, its name, label or first digits in the store, ``zoo:NAME`` for a model that comes
+            with Unweave, or ``public:NAME`` for one that others published, which is downloaded on first use.
         store: Where runs are kept; by default ``UNWEAVE_STORE`` of the environment, or ``./runs``.
         device: Where the model is placed.
         trust: Whether code outside of Unweave that the configuration names, as ``package.module:name``, is imported. If
@@ -136,7 +137,9 @@ def open_run(
     """
     if not isinstance(run, str | os.PathLike):
         raise InputError(f"open takes the folder or the name of a run, got {run!r}.")
-    folder = Path(run) if isinstance(run, Path) else find_run(str(run), store_folder(store))
+    from unweave.training.public import locate_run  # which adopts public models, and so opens runs itself
+
+    folder = Path(run) if isinstance(run, Path) else locate_run(str(run), store_folder(store))
     configuration, state = read_configuration(folder, trust=trust), read_state(folder)
     if state is None:
         raise Unavailable(f"the run {folder} was never started.")
