@@ -34,3 +34,23 @@ def test_the_commands_of_the_page_work_in_the_folder_of_the_files(command: str, 
     assert done.returncode == 0, done.stderr
     if "best_correlation" in command:
         assert "my_metric:best_correlation" in done.stdout
+
+
+def test_a_model_that_was_trained_elsewhere_is_adopted(tmp_path: Path) -> None:
+    """The lines of the page, in the folder of the files, and then a figure of the run by the command line."""
+    for path in EXAMPLES:
+        shutil.copy(path, tmp_path)
+    lines = re.findall(r"```py\n(trained = .*?)```", PAGE, re.DOTALL)[0]
+    before = (
+        "import torch, unweave, my_model, my_data\n"
+        "torch.save(my_model.Trained().state_dict(), 'trained.pt')\n"
+        "data = unweave.load('my_data:Crosses')\n"
+    )
+    after = "images = data.sample(3, torch.Generator()).images\nassert run.reconstruct(images).shape == images.shape\n"
+    done = subprocess.run([sys.executable, "-c", before + lines + after], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    program = str(Path(sys.executable).with_name("unweave"))
+    words = ["figure", "traversals", "mine", "--trust", "--store", "runs", "--out", "mine.png"]
+    drawn = subprocess.run([program, *words], cwd=tmp_path, capture_output=True, text=True)
+    assert drawn.returncode == 0, drawn.stderr
+    assert (tmp_path / "mine.png").exists()

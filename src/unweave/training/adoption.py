@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from unweave.data import FactorData, load
 from unweave.errors import InputError, Unavailable
-from unweave.recipes.composing import Source
+from unweave.nets import Net
+from unweave.recipes.composition import Source
 from unweave.store.folder import WEIGHTS, check_label, store_folder
 from unweave.store.lock import locked
 from unweave.training.assembly import with_weights
@@ -23,7 +24,7 @@ HALVES = ("encoder", "decoder")
 
 
 def adopt(
-    weights: nn.Module | Mapping[str, Tensor],
+    weights: Net | nn.Module | Mapping[str, Tensor],
     data: str | FactorData,
     *,
     net: Any,
@@ -38,7 +39,8 @@ def adopt(
     weights as well as on its configuration, so it is never mistaken for a run that was trained.
 
     Args:
-        weights: A module with the parts ``encoder`` and ``decoder``, or its ``state_dict()``.
+        weights: A :class:`~unweave.nets.Net`, a module with the parts ``encoder`` and ``decoder``, or its
+            ``state_dict()``.
         data: The data set that it was trained on, or its name as for :func:`unweave.load`.
         net: The net that the weights belong to, as for :func:`unweave.train`; your own is ``"module:function"``. Its
             encoder returns what the latent of the recipe reads (means, then log-variances, for a Gaussian one), its
@@ -76,11 +78,12 @@ def adopt(
     return run
 
 
-def _tensors(weights: nn.Module | Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _tensors(weights: Net | nn.Module | Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return the tensors of encoder and decoder by name, checked."""
+    weights = nn.ModuleDict(weights._asdict()) if isinstance(weights, Net) else weights
     found = weights.state_dict() if isinstance(weights, nn.Module) else weights
     if not isinstance(found, Mapping) or not all(isinstance(value, Tensor) for value in found.values()):
-        raise InputError(f"adopt: weights must be a module or its state_dict, got {type(weights).__name__}.")
+        raise InputError(f"adopt: weights must be a Net, a module or its state_dict, got {type(weights).__name__}.")
     wrong = sorted(str(name) for name in found if str(name).partition(".")[0] not in HALVES)
     if wrong or not found:
         have = f"got {wrong[0]!r}" if wrong else "got none"
