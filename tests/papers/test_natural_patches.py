@@ -57,10 +57,11 @@ def pictures(tmp_path: Path) -> Path:
 
 
 def test_a_small_study_is_measured_and_drawn(pictures: Path, tmp_path: Path) -> None:
-    study = study_of("natural-patches", "lite", tmp_path / "store", {"data.folder": str(pictures), "data.crops": 300})
+    pictured = {"data.folder": str(pictures), "data.whiten": True, "data.crops": 300}
+    study = study_of("natural-patches", "lite", tmp_path / "store", pictured)
     assert study is not None
     spec = study.spec
-    grids = [{**grid, **SMALL} for grid in spec.grid[:2]] + [{**spec.grid[2], "latents": [10, 12]}]
+    grids = [{**grid, **SMALL} for grid in spec.grid[:2]] + [{**spec.grid[2], "latents": [10, 100]}]
     small = type(study)(spec.model_copy(update={"grid": grids}), store=tmp_path / "store")
     assert small.run(workers=1) == {"finished": 2 + 2 + 4}
     table = measure(small)
