@@ -6,10 +6,31 @@ from typing import TYPE_CHECKING
 from unweave.lazy import lazy
 
 if TYPE_CHECKING:
-    from unweave import metrics
+    from unweave import (  # noqa: F401
+        data,
+        errors,
+        explore,
+        factors,
+        figures,
+        interop,
+        latents,
+        metrics,
+        nets,
+        papers,
+        questions,
+        recipes,
+        reports,
+        settings,
+        store,
+        study,
+        terms,
+        training,
+        zoo,
+    )
     from unweave.data import FactorData, load
     from unweave.factors import Categorical, Cyclic, FactorSpace, Ordered
     from unweave.metrics import Scores, score_codes
+    from unweave.questions._figure import figure
     from unweave.recipes import RECIPES, Recipe
     from unweave.reports import report
     from unweave.study import Study
@@ -17,6 +38,27 @@ if TYPE_CHECKING:
     from unweave.training import open_run as open  # noqa: A004
 
 __version__ = version("unweave")
+MODULES = (  # which are imported when they are first used
+    "data",
+    "errors",
+    "explore",
+    "factors",
+    "figures",
+    "interop",
+    "latents",
+    "metrics",
+    "nets",
+    "papers",
+    "questions",
+    "recipes",
+    "reports",
+    "settings",
+    "store",
+    "study",
+    "terms",
+    "training",
+    "zoo",
+)
 __all__ = [
     "RECIPES",
     "Categorical",
@@ -31,6 +73,7 @@ __all__ = [
     "__version__",
     "adopt",
     "extend",
+    "figure",
     "load",
     "metrics",
     "open",
@@ -44,11 +87,12 @@ if not TYPE_CHECKING:
     __getattr__ = lazy(
         __name__,
         {
-            "metrics": "unweave.metrics",
+            **{name: f"unweave.{name}" for name in MODULES},
             **{name: f"unweave.data:{name}" for name in ("FactorData", "load")},
             **{name: f"unweave.factors:{name}" for name in ("Categorical", "Cyclic", "FactorSpace", "Ordered")},
             **{name: f"unweave.metrics:{name}" for name in ("Scores", "score_codes")},
             **{name: f"unweave.recipes:{name}" for name in ("RECIPES", "Recipe")},
+            "figure": "unweave.questions._figure:figure",
             "report": "unweave.reports:report",
             "Study": "unweave.study:Study",
             **{name: f"unweave.training:{name}" for name in ("Run", "adopt", "extend", "score", "train")},
@@ -58,4 +102,4 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted({*__all__, *MODULES})

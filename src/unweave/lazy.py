@@ -18,3 +18,9 @@ def lazy(package: str, where: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(found, attribute) if attribute else found
 
     return get
+
+
+def later(where: str, *arguments: Any, **settings: Any) -> Any:
+    """Call a function of a later stage, ``module:name``, which is imported now; for methods that only pass on."""
+    module, _, name = where.partition(":")
+    return getattr(importlib.import_module(module), name)(*arguments, **settings)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError, extra, whole
+from unweave.lazy import later
 from unweave.names import score_fields
 from unweave.store.index import RecordTable
 from unweave.store.store import Store
@@ -244,6 +245,10 @@ class Study:
     def open(self, planned: Planned) -> Run:
         """Open a run of the study."""
         return open_folder_of(planned.configuration, self.stored.fetch(planned.name))
+
+    def figure(self, name: str, **settings: Any) -> Any:
+        """Draw a figure of the table of finished runs, or of the runs; see :func:`unweave.figure`."""
+        return later("unweave.questions._figure:figure", name, self, **settings)
 
     def estimate(self, *, measure: bool = True) -> Estimate | None:
         """Estimate the training time of the runs that are not done, from finished ones or from a short measurement."""

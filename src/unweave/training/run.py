@@ -14,6 +14,7 @@ import torch
 from unweave.data import FactorData, open_data
 from unweave.errors import InputError, Unavailable
 from unweave.latents import Summary
+from unweave.lazy import later
 from unweave.model import Model
 from unweave.own_code import guarded
 from unweave.store.files import versions, write_text
@@ -68,6 +69,10 @@ class Run(Representation):
             return Summary(**json.loads((self.folder / SUMMARY).read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError) as error:
             raise Unavailable(f"the run {self.folder} has no complete {SUMMARY}: has it finished? ({error})") from error
+
+    def figure(self, name: str, **settings: Any) -> Any:
+        """Draw a figure of the run, as in ``run.figure("traversals")``; see :func:`unweave.figure`."""
+        return later("unweave.questions._figure:figure", name, self, **settings)
 
     @property
     def log(self) -> list[dict[str, Any]]:

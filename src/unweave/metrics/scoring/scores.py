@@ -11,6 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from unweave.errors import InputError
+from unweave.lazy import later
 from unweave.metrics.scoring.catalogue import METRICS, Metric
 from unweave.metrics.scoring.inputs import Booleans, Floats, Integers
 from unweave.names import score_fields
@@ -54,6 +55,10 @@ class Scores(Mapping[str, Any]):
             for metric, result in self.results.items()
             for score, field in score_fields(metric).items()
         }
+
+    def figure(self, name: str = "mutual_information", **settings: Any) -> Any:
+        """Draw the matrix that a metric has computed: mutual_information (of infomec or mig), or dci_importance."""
+        return later("unweave.questions._figure:figure", name, self, **settings)
 
     def to_json(self) -> str:
         """Return the results, matrices included, and what was left out, as JSON."""
