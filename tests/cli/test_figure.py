@@ -99,6 +99,29 @@ def test_a_study_takes_the_place_of_runs(
     assert run(monkeypatch, "study", "run", "small.toml", "--store", str(tmp_path / "runs"), "-q") == 0
     assert run(monkeypatch, *command[:1], "score_strips", *command[2:]) == 0
     assert Path("score_strips.png").exists()
+    assert run(monkeypatch, *command[:1], "score_strips", *command[2:], "--where", "recipe=ae,vae") == 2
+    assert "no run of small.toml is finished among those with {'recipe': ['ae', 'vae']}" in capsys.readouterr().err
+    table = ["study", "table", *command[3:], "--out", "small.csv", "--where", "data.size=16"]
+    assert run(monkeypatch, *table, "--where", "kl.weight=4") == 0
+    assert "1 rows" in capsys.readouterr().out
+
+
+def test_where_chooses_the_runs_of_a_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"data": data, "recipe": recipe, "strength": 1, "seed": seed, "mig": seed / 10, "tag": f"figure {tag}"}
+        for tag, data in ((6, "dsprites"), (6, "xysquares"), (9, "xysquares"))
+        for recipe in ("beta_vae", "ada_gvae")
+        for seed in range(3)
+    ]
+    pandas.DataFrame(rows).to_csv("runs.csv", index=False)
+    command = ["figure", "paired_densities", "--table", "runs.csv", "--json"]
+    counts = []
+    for words in ([], ["tag=figure 6"], ["tag=figure 6", "data=xysquares"], ["seed=[0,1]"]):
+        assert run(monkeypatch, *command, *(each for word in words for each in ("--where", word))) == 0
+        counts.append(len(json.loads(capsys.readouterr().out)))
+    assert counts == [18, 12, 6, 12]
+    assert run(monkeypatch, *command, "--where", "seed=9") == 2
+    assert "no run of the table has {'seed': 9}." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -121,6 +144,7 @@ def test_a_study_takes_the_place_of_runs(
         (["distances", "qlae", "--set", "factors=['x9']"], "x9"),
         (["distances", "qlae", "--set", "loss=msee"], "unknown distance 'msee': did you mean 'mse'"),
         (["two_latents", "qlae", "--set", "latents=(0,0)"], "two different numbers from 0 to 2"),
+        (["samples", "qlae", "--where", "seed=0"], "--where chooses runs of --study or --table"),
         (["score_strips"], "score_strips needs several runs, --study SPEC or --table FILE."),
         (["score_strips", "qlae", "beta_vae"], "needs at least one column of scores"),
         (["score_strips", "qlae", "--data", "xysquares"], "it takes no --data"),

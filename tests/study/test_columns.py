@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas
 import pytest
@@ -14,6 +16,7 @@ from unweave.study.columns import (
     read_runs,
     sign_of,
     supervised_metrics,
+    with_settings,
 )
 
 
@@ -102,3 +105,39 @@ def test_runs_are_sorted_by_data_set_and_recipe_in_order_of_appearance() -> None
     assert groups == [(data, recipe) for data in table["data"].drop_duplicates() for recipe in recipes]
     first = (table["data"] == groups[0][0]) & (table["recipe"] == groups[0][1])
     assert runs["mig"].tolist()[: first.sum()] == table.loc[first, "mig"].tolist()
+
+
+TAGGED = pandas.DataFrame(
+    {
+        "run": ["a", "b", "c", "d"],
+        "tag": ["figure 6", "figure 6", "figure 9", None],
+        "beta": [1.0, 4.0, 4.0, float("nan")],
+        "changed": [[1, 5], None, [1, 6], None],
+        "configuration.beta": [1.0, 4.0, 4.0, 2.0],
+        "configuration.lr": [1e-3, 1e-3, 1e-4, 1e-4],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ({}, "abcd"),
+        ({"tag": "figure 6"}, "ab"),
+        ({"tag": None}, "d"),
+        ({"beta": 4}, "bc"),
+        ({"beta": [1, 2]}, "ad"),  # what a study leaves at its default is in the configuration
+        ({"beta": (1, 2), "tag": "figure 6"}, "a"),
+        ({"lr": 1e-4}, "cd"),
+        ({"changed": [1, 6]}, "c"),
+        ({"changed": [[1, 5], [1, 6]]}, "ac"),
+        ({"beta": 7}, ""),
+    ],
+)
+def test_settings_choose_runs(where: dict[str, Any], expected: str) -> None:
+    assert "".join(with_settings(TAGGED, where)["run"]) == expected
+
+
+def test_an_unknown_setting_is_named_with_the_nearest() -> None:
+    with pytest.raises(InputError, match="unknown setting in where 'bta': did you mean 'beta'"):
+        with_settings(TAGGED, {"bta": 1})

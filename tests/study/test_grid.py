@@ -148,3 +148,23 @@ def test_a_study_may_measure_nothing() -> None:
     wrong = text.replace("samples = 60", "samples = 60\nsettings = {mig = {bin = 3}}")
     with pytest.raises(InputError, match="unknown setting of mig 'bin'"):
         plan(parse_spec(wrong), wrong)
+
+
+def test_grids_with_tags_may_share_runs_which_are_trained_once() -> None:
+    grid = '\n[[grid]]\ntag = "{}"\nrecipe = "ae"\ndata = "tests.study.tiny:Dots"\n{}\n'
+    text = SPEC.partition("[[grid]]")[0] + grid.format("figure 6", "seeds = 2") + grid.format("figure 9", "seeds = 3")
+    runs = plan(parse_spec(text), text)
+    assert [run.settings["tag"] for run in runs] == ["figure 6"] * 2 + ["figure 9"] * 3
+    assert len({run.name for run in runs}) == 3
+    plain = plan(
+        parse_spec(text.replace('tag = "figure 9"\n', "").replace('tag = "figure 6"\nrecipe = "ae"', 'recipe = "vae"'))
+    )
+    assert {run.name for run in plain} >= {run.name for run in runs}  # a tag is no part of what is learned
+    assert varying(runs) == ["seed"]
+
+
+@pytest.mark.parametrize("tag", ["6", '["a", "b"]', "true"])
+def test_a_tag_is_one_text(tag: str) -> None:
+    text = SPEC.replace("[[grid]]", f"[[grid]]\ntag = {tag}", 1)
+    with pytest.raises(InputError, match=r"line 16: grid 1: tag must be one text, as in tag = \"figure 6\""):
+        parse_spec(text)

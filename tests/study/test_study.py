@@ -33,7 +33,10 @@ def test_a_study_is_trained_scored_and_read_as_a_table(tmp_path: Path) -> None:
     (run,) = study.runs(where={"recipe": "beta_vae", "beta": 4, "seed": 1})
     assert run.configuration.seed == 1
     assert len(study.runs(where=lambda row: row.scores["mig"] >= 0)) == 6
-    with pytest.raises(InputError, match="no run of this study has a setting 'bet'"):
+    assert len(study.runs(where={"beta": [1, 4], "seed": 1})) == 2
+    assert list(study.table({"recipe": "ae"})["recipe"]) == ["ae", "ae"]
+    assert len(study.table({"steps": 3})) == 6
+    with pytest.raises(InputError, match="unknown setting in where 'bet': did you mean 'beta'"):
         study.runs(where={"bet": 4})
 
 

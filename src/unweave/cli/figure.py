@@ -17,6 +17,8 @@ from unweave.cli.options import (
     Store,
     Trust,
     Verbose,
+    Where,
+    chosen,
     console,
     load_data,
     open_runs,
@@ -61,6 +63,7 @@ def figure(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of the figure, as in steps=7; can be repeated.")
     ] = None,
+    where: Where = None,
     seed: Seed = 0,
     trust: Trust = False,
     store: Store = None,
@@ -82,6 +85,8 @@ def figure(
     entry = figure_named(name)
     path = _checked_path(out or Path(f"{entry.name}.png"), entry)
     _check_source(entry, runs, study, table, data)
+    if where and study is None and table is None:
+        raise InputError("--where chooses runs of --study or --table: name one of them.")
     options, given = split_data(parse(settings))
     if options and not data:
         raise InputError(f"--set data.{next(iter(options))} is an option of a data set: name it with --data.")
@@ -91,7 +96,16 @@ def figure(
     sets = [load_data(word, options) for word in data or ()]
     with titled({} if study is None else open_study(study, store).titles):
         result = _result(
-            entry, given, seed, runs=runs or (), study=study, table=table, sets=sets, store=store, trust=trust
+            entry,
+            given,
+            seed,
+            runs=runs or (),
+            study=study,
+            table=table,
+            where=where,
+            sets=sets,
+            store=store,
+            trust=trust,
         )
         if as_json:
             print_json(records_of(entry, result))
@@ -184,6 +198,7 @@ def _result(
     runs: Sequence[str],
     study: str | None,
     table: Path | None,
+    where: list[str] | None,
     sets: Sequence[FactorData],
     store: str | None,
     trust: bool,
@@ -194,9 +209,9 @@ def _result(
     if table is not None:
         from unweave.study.columns import read_table
 
-        return entry.make(read_table(table, "--table"), **settings)
+        return entry.make(chosen(read_table(table, "--table"), where), **settings)
     if study is not None:
-        return entry.make(_table_of_study(entry, study, store), **settings)
+        return entry.make(_table_of_study(entry, study, store, parse(where, "--where")), **settings)
     if entry.source == "data" and sets:
         for own in sets:
             if not (own.has_factors and own.can_intervene and own.space.has_positions):
@@ -218,16 +233,17 @@ def _data_of(runs: Sequence[Run]) -> list[FactorData]:
     return [opened[run.configuration.data.model_dump_json()] for run in runs]
 
 
-def _table_of_study(entry: Figure, spec: str, store: str | None) -> pandas.DataFrame:
+def _table_of_study(entry: Figure, spec: str, store: str | None, where: dict[str, Any]) -> pandas.DataFrame:
     from unweave.figures.figure import table_of_runs
 
     opened = open_study(spec, store)
     if entry.rows is not table_of_runs:
-        return entry.rows(opened.runs())
-    frame = opened.table()
+        return entry.rows(opened.runs(where))
+    frame = opened.table(where)
     finished = frame[frame["state"] == "finished"]
     if not len(finished):
-        raise InputError(f"no run of {spec} is finished: unweave study run {spec}")
+        chosen_ones = f" among those with {where}" if where else ""
+        raise InputError(f"no run of {spec} is finished{chosen_ones}: unweave study run {spec}")
     return finished
 
 

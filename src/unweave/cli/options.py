@@ -22,6 +22,8 @@ from unweave.store.folder import existing_store, find_run
 from unweave.zoo.public import PREFIX
 
 if TYPE_CHECKING:
+    import pandas
+
     from unweave.data import FactorData
     from unweave.training import Run
 
@@ -111,6 +113,12 @@ Store = Annotated[str | None, typer.Option(help="The folder of runs.", show_defa
 Trust = Annotated[
     bool,
     typer.Option("--trust", help="Import code outside of Unweave that a run names; only for runs that you trust."),
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Only runs with this setting, as in data=xysquares, beta=0.001,0.01 or 'tag=figure 6'; can be repeated."
+    ),
 ]
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="A run: its id or a unique prefix, its label or folder.")]
 RunNames = Annotated[
@@ -275,3 +283,14 @@ def check_writable(option: str, folder: Path) -> None:
         probe.unlink()
     except OSError as error:
         raise InputError(f"{option}: cannot write to {folder}: {error.strerror or error}.") from error
+
+
+def chosen(frame: pandas.DataFrame, where: list[str] | None) -> pandas.DataFrame:
+    """Return the runs of a table that --where chooses; a table without any is refused."""
+    from unweave.study.columns import with_settings
+
+    wanted = parse(where, "--where")
+    runs = with_settings(frame, wanted)
+    if not len(runs):
+        raise InputError(f"no run of the table has {wanted}.")
+    return runs

@@ -18,8 +18,11 @@ from unweave.cli.options import (
     Quiet,
     Store,
     Verbose,
+    Where,
     check_page,
+    chosen,
     console,
+    parse,
     print_json,
 )
 from unweave.errors import InputError
@@ -186,6 +189,7 @@ def write_table(
     udr: Annotated[
         bool, typer.Option("--udr", help="Add UDR, the agreement of each run with its other seeds.")
     ] = False,
+    where: Where = None,
 ) -> None:
     """Print the results of a study: methods by scores, mean ± deviation over seeds, with the best of each marked.
 
@@ -203,7 +207,7 @@ def write_table(
     if runs and out is not None and out.suffix not in TABLES:
         raise InputError(f"--out must end in .csv, .parquet, .json, .md or .tex, got {out.name!r}.")
     study = open_study(spec, store)
-    frame = study.table_beside(beside)
+    frame = study.table_beside(beside, parse(where, "--where"))
     if udr:
         from unweave.study.udr import udr_of
 
@@ -271,6 +275,7 @@ def report_study(
     out: Out = Path("study.html"),
     store: Store = None,
     udr: Udr = False,
+    where: Where = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -302,12 +307,15 @@ def report_study(
         if table is not None:
             from unweave.study.columns import read_table
 
-            frame = read_table(table, "--table")
+            frame = chosen(read_table(table, "--table"), where)
             write_table_report(frame, out, title=table.stem, metrics=metrics, watch=watch)
         elif spec is not None:
             command = run_command(spec, store)
             study = open_study(spec, store)
-            write_study_report(study, out, command=command, metrics=metrics, watch=watch, udr=udr, beside=beside)
+            wanted = parse(where, "--where")
+            write_study_report(
+                study, out, command=command, metrics=metrics, watch=watch, udr=udr, beside=beside, where=wanted
+            )
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,7 @@ def write_study_report(
     watch: Watch | None = None,
     udr: bool = False,
     beside: str | Path | pandas.DataFrame | None = None,
+    where: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write the report of a study as one HTML file and return its path.
 
@@ -57,14 +58,18 @@ def write_study_report(
         watch: A function that is called with the name of each part before it is computed.
         udr: Whether finished runs are opened to compute how closely each agrees with its other seeds.
         beside: Results from elsewhere, or their file, to compare with; see :func:`unweave.study.results.lay_beside`.
+        where: Settings of the runs to report on, as in ``{"tag": "figure 6"}``; by default all runs.
 
     Returns:
         The path of the file.
     """
     from unweave.study.grid import varying
 
-    planned = study.all_planned()
-    table = study.table_beside(beside)
+    table = study.table_beside(beside, where)
+    known = set(table["run"])
+    planned = [run for run in study.all_planned() if run.name in known]
+    if not planned:
+        raise InputError(f"no run of {study.spec.name} has {where}.")
     if udr:
         from unweave.study.udr import udr_of
 

@@ -10,13 +10,13 @@ has one, and only the questions about the strength refuse it. The attribute ``di
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from unweave.errors import InputError, Unavailable, extra
+from unweave.errors import InputError, Unavailable, extra, unknown
 from unweave.metrics.scoring.catalogue import METRICS
 
 if TYPE_CHECKING:
@@ -97,6 +97,35 @@ def read_table(path: str | Path, option: str = "a table of runs") -> pandas.Data
     except Exception as error:  # each reader has its own exceptions for a file that is not what its name says
         raise InputError(f"{path} is not a table: {str(error).splitlines()[0] if str(error) else error!r}") from error
     return frame
+
+
+def with_settings(table: pandas.DataFrame, where: Mapping[str, Any]) -> pandas.DataFrame:
+    """Return the runs of a table that have these settings.
+
+    A list of values means any of them, and None that the setting is missing. A setting is a column of the table, or of
+    the configuration (``beta`` is also ``configuration.beta``), which has the values that a study leaves at their
+    defaults.
+
+    >>> with_settings(table, {"data": "xysquares", "beta": [0.001, 0.00316]})  # doctest: +SKIP
+    """
+    check_columns("where", table, ())
+    rows = table
+    for key, wanted in where.items():
+        columns = [name for name in (key, f"configuration.{key}") if name in table]
+        if not columns:
+            known = dict.fromkeys(str(name).removeprefix("configuration.") for name in table)
+            raise unknown("setting in where", key, known)
+        found = rows[columns[0]]
+        for other in columns[1:]:
+            found = found.where(found.notna(), rows[other])
+        rows = rows[[_is_wanted(value, wanted) for value in found]]
+    return rows
+
+
+def _is_wanted(value: Any, wanted: Any) -> bool:
+    """Return whether a setting has the value, or one of the values of a list; NaN is a missing setting."""
+    value = None if isinstance(value, float) and value != value else value
+    return value == wanted or (isinstance(wanted, (list, tuple)) and any(value == each for each in wanted))
 
 
 def check_columns(question: str, table: pandas.DataFrame, columns: Iterable[str]) -> None:

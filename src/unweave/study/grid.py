@@ -13,7 +13,17 @@ from unweave.metrics.scoring.request import check_settings, find_metrics
 from unweave.nets.pair import SIZES, cells
 from unweave.recipes.composition import parameters_of
 from unweave.study.selection import metric_of
-from unweave.study.spec import SNAPSHOT, STRENGTH, Selection, SnapshotRule, Spec, line_of, place_in_snapshot, with_line
+from unweave.study.spec import (
+    SNAPSHOT,
+    STRENGTH,
+    TAG,
+    Selection,
+    SnapshotRule,
+    Spec,
+    line_of,
+    place_in_snapshot,
+    with_line,
+)
 from unweave.training import Configuration, Execution, configure
 from unweave.training.configuration import MOST_SEEDS
 
@@ -55,8 +65,8 @@ def plan(spec: Spec, text: str = "") -> list[Planned]:
     """Return the runs of a study, in the order of its grids.
 
     Two points of a grid can be the same run, as β-VAE and β-TCVAE with β = 1 are: both are listed, and the run is
-    trained once. The same settings in two grids are refused. Nothing is opened or trained. Errors name the line of
-    ``text``, the TOML that the specification was read from.
+    trained once. The same settings in two grids are refused, unless the grids have different tags. Nothing is opened or
+    trained. Errors name the line of ``text``, the TOML that the specification was read from.
     """
     _check_metrics(spec, text)
     runs: list[Planned] = []
@@ -221,7 +231,7 @@ def configured(settings: Mapping[str, Any], identities: dict[str, DataIdentity] 
         except InputError as error:
             option = f"data.{error.setting}" if f"data.{error.setting}" in settings else "data"
             raise error.reworded(str(error), setting=option) from None
-    apart = ("recipe", "data", STRENGTH)
+    apart = ("recipe", "data", STRENGTH, TAG)
     given = {key: value for key, value in settings.items() if key not in apart and not key.startswith("data.")}
     for key in given.keys() & Execution.model_fields.keys():
         raise InputError(
@@ -236,7 +246,7 @@ def configured(settings: Mapping[str, Any], identities: dict[str, DataIdentity] 
 
 def varying(runs: list[Planned]) -> list[str]:
     """Return the settings in which runs differ, in the order in which they first occur; a strength is one of them."""
-    keys = dict.fromkeys(key for run in runs for key in run.settings if key != STRENGTH)
+    keys = dict.fromkeys(key for run in runs for key in run.settings if key not in (STRENGTH, TAG))
     return [key for key in keys if any(run.settings.get(key) != runs[0].settings.get(key) for run in runs)]
 
 

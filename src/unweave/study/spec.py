@@ -23,6 +23,7 @@ MOST = 100_000  # seeds of a grid
 MOST_RUNS = 1_000_000  # of all grids
 SNAPSHOT = "score.snapshot"  # the table of the rule for snapshots
 STRENGTH = "strength"  # of a grid: the setting that regularises, which analyses compare methods by
+TAG = "tag"  # of a grid: a text by which its runs are found again, such as the figure that they belong to
 NUMBER = re.compile(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)(e[+-]?\d+)?|true|false", re.IGNORECASE)
 
 
@@ -261,6 +262,8 @@ def _check_axes(spec: Spec, text: str) -> None:
         strength = merged.get(STRENGTH)
         if strength is not None and (not isinstance(strength, str) or strength not in {*merged, *varied}):
             raise wrong(STRENGTH, f": strength must be the name of a setting of the grid, got {strength!r}.")
+        if not isinstance(tag := merged.get(TAG, ""), str) or TAG in varied:
+            raise wrong(TAG, f': tag must be one text, as in tag = "figure 6", got {tag!r}.')
         for key, value in merged.items():
             if isinstance(value, list) and not value:
                 raise wrong(key, f": {key} has no values.")
@@ -281,7 +284,7 @@ def _check_values(settings: Mapping[str, Any], title: str, text: str, section: i
                 f'{title}: write "{dotted}" in quotes, because {dotted} without them is a table in TOML.'
             )
             raise with_line(text, dotted, section, wrong)
-        if key in (*AXES, STRENGTH) or key.startswith("data."):
+        if key in (*AXES, STRENGTH, TAG) or key.startswith("data."):
             continue
         for single in value if isinstance(value, list) else [value]:
             if isinstance(single, str) and NUMBER.fullmatch(single):

@@ -14,7 +14,7 @@ from unweave.lazy import later
 from unweave.names import score_fields
 from unweave.store.index import RecordTable
 from unweave.store.store import Store
-from unweave.study.columns import read_table, with_disentanglement
+from unweave.study.columns import read_table, with_disentanglement, with_settings
 from unweave.study.damaged_runs import set_aside_damaged
 from unweave.study.engines.engine import Engine
 from unweave.study.engines.worker import Report, Task
@@ -171,8 +171,11 @@ class Study:
         }
         return self.status()
 
-    def table(self) -> pandas.DataFrame:
+    def table(self, where: Mapping[str, Any] | None = None) -> pandas.DataFrame:
         """Return a data frame with one row per run: settings, configuration, scores, timing and state.
+
+        ``where`` keeps the runs with these settings, as in ``{"tag": "figure 6", "beta": [0.001, 0.01]}``; a list means
+        any of its values.
 
         Its attributes (``table.attrs``) say how it is read: ``disentanglement`` has the scores of that name in the
         specification, by which questions compare; ``scores`` all that the study measures, ``varies`` the settings in
@@ -188,7 +191,7 @@ class Study:
         scores = [score for metric in self.spec.metrics for score in score_fields(metric)]
         final = [run.name for run in planned if run.stage == 2]
         table.attrs |= {SCORES: [*scores, *({"psnr"} - {*scores})], VARIES: varying(planned), FINAL: final}
-        return table
+        return with_settings(table, where).reset_index(drop=True) if where else table
 
     def results(
         self, *, metrics: Sequence[str] | None = None, beside: str | Path | pandas.DataFrame | None = None
@@ -200,12 +203,14 @@ class Study:
         """
         return results(self.table_beside(beside), metrics=metrics)
 
-    def table_beside(self, other: str | Path | pandas.DataFrame | None) -> pandas.DataFrame:
+    def table_beside(
+        self, other: str | Path | pandas.DataFrame | None, where: Mapping[str, Any] | None = None
+    ) -> pandas.DataFrame:
         """Return the :meth:`table` with results from elsewhere below it, as :func:`lay_beside` does."""
         if other is None:
-            return self.table()
+            return self.table(where)
         name = Path(other).stem if isinstance(other, str | Path) else "elsewhere"
-        return lay_beside(self.table(), read_table(other) if isinstance(other, str | Path) else other, name)
+        return lay_beside(self.table(where), read_table(other) if isinstance(other, str | Path) else other, name)
 
     @property
     def titles(self) -> dict[str, str]:
@@ -223,16 +228,15 @@ class Study:
         return {**clear, **self.spec.titles}
 
     def runs(self, where: Mapping[str, Any] | Callable[[Row], bool] | None = None) -> list[Run]:
-        """Open the finished runs with these settings, or those for which a function of the row is true."""
+        """Open the finished runs with these settings, as in :meth:`table`, or those that a function of the row chooses.
+
+        A run that belongs to several grids is opened once.
+        """
         every = self.all_planned()
         rows = self.rows(every)
         if isinstance(where, Mapping):
-            wanted = dict(where)
-            known = {key for row in rows for key in row.settings}
-            for key in wanted:
-                if key not in known:
-                    raise InputError(f"where: no run of this study has a setting {key!r}: there are {sorted(known)}.")
-            rows = [row for row in rows if all(row.settings.get(key) == value for key, value in wanted.items())]
+            wanted = set(self.table(where)["run"]) if where else {row.run for row in rows}
+            rows = [row for row in rows if row.run in wanted]
         elif where is not None:
             if not callable(where):
                 raise InputError(
@@ -240,7 +244,7 @@ class Study:
                 )
             rows = [row for row in rows if where(row)]
         planned = {run.name: run for run in every}
-        return [self.open(planned[row.run]) for row in rows if row.state == "finished"]
+        return [self.open(planned[name]) for name in dict.fromkeys(row.run for row in rows if row.state == "finished")]
 
     def open(self, planned: Planned) -> Run:
         """Open a run of the study."""
