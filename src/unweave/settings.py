@@ -160,7 +160,7 @@ def choice(what: str, known: Mapping[str, type[Settings]]) -> tuple[BeforeValida
 
 @lru_cache(maxsize=1024)
 def keyword_settings(
-    function: Callable[..., Any], title: str, skip: int = 0, *, strict: bool = False
+    function: Callable[..., Any], title: str, skip: int = 0, *, strict: bool = False, required: bool = False
 ) -> type[Settings]:
     """Return a Settings class for the keyword arguments of a function, checked by their annotations.
 
@@ -169,16 +169,20 @@ def keyword_settings(
         title: How a message refers to it.
         skip: The number of its first arguments that are not settings.
         strict: Whether values must have the annotated types, so that "5" is no number, and may be arrays.
+        required: Whether settings may have no default value, so that they must be given.
 
     Returns:
         A class with one field for each setting.
     """
     arguments = _keyword_arguments(function, skip)
     for argument, parameter in arguments.items():
-        if parameter.default is parameter.empty:
+        if parameter.default is parameter.empty and not required:
             raise InputError(f"{title}: its setting {argument!r} must have a default value.")
     hints = _annotations(function, title, arguments)
-    fields: dict[str, Any] = {argument: (hints.get(argument, Any), p.default) for argument, p in arguments.items()}
+    fields: dict[str, Any] = {
+        argument: (hints.get(argument, Any), ... if p.default is p.empty else p.default)
+        for argument, p in arguments.items()
+    }
     base = _StrictSettings if strict else _KeywordSettings
     try:
         settings = create_model("KeywordSettings", __base__=base, **fields)
@@ -190,7 +194,7 @@ def keyword_settings(
 
 
 class _KeywordSettings(Settings):
-    model_config = ConfigDict(validate_default=True)
+    model_config = ConfigDict(validate_default=True, arbitrary_types_allowed=True)
 
 
 class _StrictSettings(Settings):

@@ -85,8 +85,10 @@ def test_options_that_mean_the_same_are_one_identity() -> None:
     assert identity_of("shapes3d") == identity_of("shapes3d", size=64)
     with pytest.raises(InputError, match="did you mean 'spacing'"):
         identity_of("xysquares", spacin=4)
-    with pytest.raises(InputError, match="whole number of at least 8"):
+    with pytest.raises(InputError, match="size must not be a boolean"):
         identity_of("xysquares", size=True)
+    with pytest.raises(InputError, match="palette must be 'rainbow'"):
+        identity_of("xyobject", palette="x")
 
 
 def test_an_identity_is_made_once() -> None:
@@ -174,8 +176,8 @@ def test_a_set_of_another_module_is_loaded_by_name(module: str) -> None:
     assert open_data(squares.identity).identity == squares.identity
     assert open_data(identity_of(f"{module}:mine")).num_images == 3
     for name, options, message in [
-        ("Shapes", {}, "needs the option needed"),
-        ("Shapes", {"siz": 3}, "did you mean 'size'"),
+        ("Shapes", {}, "needed is missing"),
+        ("Shapes", {"siz": 3, "needed": 3}, "did you mean 'size'"),
         ("nothing", {}, "must be a FactorData class or a function that returns a FactorData, got int"),
         ("absent", {}, "has no 'absent'"),
         ("NUMBER", {}, "must be a FactorData class or a function that returns a FactorData, got int"),

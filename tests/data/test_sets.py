@@ -117,7 +117,7 @@ def sample_badly(n: Any, generator: Any) -> None:
     [
         (lambda: unweave.load("dsprits"), "unknown data set 'dsprits': did you mean 'dsprites'"),
         (lambda: unweave.load("imagenet"), "expected one of cars3d, color_dsprites"),
-        (lambda: unweave.load("rooms3d", sise=3), "unknown option of rooms3d 'sise': did you mean 'size'"),
+        (lambda: unweave.load("rooms3d", sise=3), "unknown setting of rooms3d 'sise': did you mean 'size'"),
         (lambda: unweave.load("rooms3d", size=0), "size in pixels must be a whole number of at least 4"),
         (
             lambda: unweave.load("xysquares").images(torch.tensor([[8, 0, 0, 0, 0, 0]])),

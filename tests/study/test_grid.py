@@ -46,7 +46,7 @@ def test_the_example_of_the_documentation_plans_without_opening_data() -> None:
         (("batch = 4", 'device = "cuda"'), "line 11: .*'device' says how runs are carried out"),
         (("seed = [0, 1]", "seed = [0, -1]"), "line 19: .*seed must be greater than or equal to 0, got -1"),
         (("seeds = 2", "seeds = 2\nzip = {lr = [1e-3, -1.0]}"), "line 25: grid 2: .*lr must be greater than 0"),
-        (("seeds = 2", 'seeds = 2\n"data.dark" = 3'), "line 25: grid 2: unknown option of .* 'dark'"),
+        (("seeds = 2", 'seeds = 2\n"data.dark" = 3'), "line 25: grid 2: unknown setting of .* 'dark'"),
         (("samples = 60", "samples = 60\nsettings = {mig = {bin = 3}}"), "line 7: unknown setting of mig 'bin'"),
         (("[fixed]", "[score.settings]\nmgi = {bins = 3}\n[fixed]"), "line 10: unknown metric 'mgi'"),
         (("[fixed]", "[score.settings.mig]\nbin = 3\n[fixed]"), "line 9: unknown setting of mig 'bin'"),

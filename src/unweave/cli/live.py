@@ -1,4 +1,4 @@
-"""What ``unweave study run`` shows: one live table in a terminal, lines of text elsewhere."""
+"""The display of ``unweave study run``: one live table in a terminal, lines of text elsewhere."""
 
 from __future__ import annotations
 

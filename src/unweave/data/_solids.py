@@ -1,4 +1,4 @@
-"""Where rays meet solids that stand upright: the geometry of the drawn rooms.
+"""Intersections of rays with upright solids: the geometry of the drawn rooms.
 
 The second axis points up. Eyes are (V, 1, 3) or (V, R, 3), rays (V, R, 3), lengths (V, 1, 1): V views with R rays each.
 """

@@ -1,4 +1,4 @@
-"""What is said about a finding, in order: built once from a table, and written as Markdown or HTML."""
+"""The document about a finding: built once from a table, and written as Markdown or HTML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a finding of a paper is: a claim, the runs that test it, and the answer that they give."""
+"""A finding of a paper: its claims, the runs that test them, and the answer that they give."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the runs say about a finding."""
+    """The answer of the runs to a finding: a verdict on each claim, and the tables behind it."""
 
     claims: list[Claim]
     parts: list[Part]
@@ -64,7 +64,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Words:
-    """What was written about the stored results of a finding: true of these numbers, and of no others."""
+    """Text about the stored results of a finding: true of these numbers, and of no others."""
 
     setting: str = ""  # how the runs were chosen, before they were trained
     discussion: str = ""  # agreement, disagreement and explanations, without numbers

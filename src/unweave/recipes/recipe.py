@@ -1,4 +1,4 @@
-"""What a recipe is: a latent, a list of weighted terms, a net, and the settings of its training."""
+"""A recipe: a latent, a list of weighted terms, a net, and the settings of its training."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Optimiser(Settings):
 
 
 class Recipe(Settings):
-    """What is trained and how, independent of the data and the seed."""
+    """The model and its training, independent of the data and the seed."""
 
     title: ClassVar[str] = "the recipe"
     recipe: str  # a label: it does not change what is learned

@@ -64,7 +64,7 @@ class Record:
 
     @property
     def state(self) -> str:
-        """What the run is doing: its status, "stopped" if its process has died, or "not started"."""
+        """The state of the run: its status, "stopped" if its process has died, or "not started"."""
         if self.status not in ("", "running"):
             return self.status
         return "running" if is_beating(self.folder) else "stopped" if self.status else "not started"

@@ -1,4 +1,4 @@
-"""What is read from a table of runs: required columns, the scores to compare, and medians over seeds.
+"""Reading tables of runs: required columns, the scores to compare, and medians over seeds.
 
 A table is a pandas data frame with one row per run. The columns ``data``, ``recipe``, ``strength`` and ``seed``
 identify the run; the others are scores, named as in :mod:`unweave.metrics` (``mig``, ``dci.disentanglement``, …) or

@@ -1,4 +1,4 @@
-"""How long will a study take? From its finished runs where there are any, otherwise from a few measured steps."""
+"""The estimated duration of a study: from its finished runs if there are any, otherwise from a few measured steps."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def estimate(
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is that is under way."""
+    """The progress of a run that is under way."""
 
     step: int  # of its training
     taken: int  # steps since it has been watched

@@ -57,7 +57,7 @@ class Planned:
 
     @property
     def data(self) -> DataIdentity:
-        """Which data the run sees."""
+        """The data of the run."""
         return self._similar.data
 
 

@@ -1,4 +1,4 @@
-r"""Why unsupervised disentanglement is impossible without inductive biases: Theorem 1 of Locatello et al. 2019.
+r"""The impossibility of unsupervised disentanglement without inductive biases: Theorem 1 of Locatello et al. 2019.
 
 Independent factors :math:`u` with a continuous marginal are mapped to :math:`f(u)`, which has the same distribution but
 depends on every factor in every coordinate. A model that only sees data cannot tell the two apart.

@@ -37,7 +37,7 @@ class SnapshotRule(Settings):
 
 
 class Scoring(Settings):
-    """How every run is scored."""
+    """The metrics that every run is scored with, and their protocol."""
 
     title: ClassVar[str] = "[score]"
     samples: int = Field(default=10_000, ge=2, strict=True)

@@ -1,4 +1,4 @@
-"""The rows of a study's table: what the store says of each run."""
+"""The rows of a study's table: what the store has of each run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What was measured of a run as a study asks for it."""
+    """The measurements of a run that a study asks for."""
 
     scores: dict[str, float]
     missing: tuple[str, ...]  # metrics
@@ -45,7 +45,7 @@ class Chosen:
 
 
 class Protocols:
-    """What a study asks to be measured: its metrics, each with a protocol, of the final weights or of a snapshot."""
+    """The measurements that a study asks for: its metrics, with a protocol each, of final weights or of a snapshot."""
 
     def __init__(self, spec: Spec, *, stage: int = 1) -> None:
         score = spec.scoring_of(stage)

@@ -1,4 +1,4 @@
-"""What is measured when a run ends: statistics of each latent, and the quality of reconstructions."""
+"""Measurements at the end of a run: statistics of each latent, and the quality of reconstructions."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def score(
         metrics: Names, functions of your own, or their ``module:name``; ``"all"`` is every metric that applies and does
             not take minutes.
         samples: The number of random images that all label metrics share.
-        test_samples: The number of further images for metrics that fit and then test.
+        test_samples: The number of additional test images for metrics that fit and then test.
         batch: The number of images that are encoded at once.
         settings: The settings of each metric, by its name: ``{"mig": {"bins": 5}}``.
         seed: The seed of the samples and of the metrics.

@@ -43,7 +43,7 @@ from unweave.training.run import save_run, snapshot_path
 
 @dataclass(frozen=True)
 class Moment:
-    """What a callback is given: the steps done, the total, the values of all terms, and the current model."""
+    """The argument of a callback: the steps done, the total, the values of all terms, and the current model."""
 
     step: int
     steps: int

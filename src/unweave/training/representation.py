@@ -45,7 +45,7 @@ class Representation:
 
     @property
     def offers(self) -> set[str]:
-        """What metrics can ask for besides codes: "reconstruction", and "posterior" where there is one."""
+        """The outputs that metrics can use besides codes: "reconstruction", and "posterior" where there is one."""
         return offers_of(self.model.latent)
 
     @property

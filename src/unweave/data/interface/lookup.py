@@ -26,7 +26,7 @@ from unweave.data.sets import SETS
 from unweave.errors import InputError, MissingExtra, Unavailable, unknown
 from unweave.names import OWN
 from unweave.own_code import imported
-from unweave.settings import key_in
+from unweave.settings import key_in, keyword_settings
 
 ELSEWHERE = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")  # module:name
 Maker = Callable[..., FactorData]
@@ -41,7 +41,11 @@ def load(source: Source, **options: Any) -> FactorData:
     :func:`~unweave.data.files.own_sources.load_own`. Options go to the set; ``unweave data show NAME`` lists them.
     """
     if not _is_name(source):
-        return load_own(source, **_checked(load_own, "your own images", options))
+        known = keyword_settings(load_own, "your own images").model_fields
+        for option in options:  # their values are arrays and tables, which load_own checks
+            if option not in known:
+                raise unknown("setting of your own images", option, known, setting=option)
+        return load_own(source, **options)
     source = key_in(SETS, str(source))
     data = _describe(source, options)
     with _explained(str(source)):
@@ -174,9 +178,9 @@ def _explained(name: str) -> Iterator[None]:
 def _describe(name: str, options: dict[str, Any]) -> FactorData:
     """Make a data set without opening its images."""
     maker = _maker(name)
-    checked = _checked(maker, name, options)
+    keyword_settings(maker, name, required=True)(**options)  # raises; a set is given its options as they were written
     with _explained(name):
-        data = maker(**checked)
+        data = maker(**options)
     if not isinstance(data, FactorData):
         raise InputError(f"{_expected(name)}, got {type(data).__name__}.")
     known = options_of(maker)
@@ -186,14 +190,3 @@ def _describe(name: str, options: dict[str, Any]) -> FactorData:
     data.loaded_as = name
     data.code = code_of(maker.__module__) if ":" in name else ""
     return data
-
-
-def _checked(function: Any, name: str, options: dict[str, Any]) -> dict[str, Any]:
-    known = options_of(function)
-    for option in options:
-        if option not in known:
-            raise unknown(f"option of {name}", option, known, setting=option)
-    for option, default in known.items():
-        if default is inspect.Parameter.empty and option not in options:
-            raise InputError(f"{name} needs the option {option}.")
-    return options

@@ -93,7 +93,7 @@ def score(
         metrics: As in :func:`score_codes`.
         samples: The number of random images that all label metrics share; from a table of your own images, each is
             drawn once.
-        test_samples: The number of further images for metrics that fit and then test.
+        test_samples: The number of additional test images for metrics that fit and then test.
         batch: The number of images that are encoded at once.
         settings: As in :func:`score_codes`, for example
             ``{"local_mig": {"rho": [0.1, 0.5]}, "dci": {"importance": "forest"}}``.

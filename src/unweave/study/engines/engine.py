@@ -17,7 +17,7 @@ ENGINES = ("local", "ray")
 
 @dataclass(frozen=True)
 class Engine:
-    """Where and with what tasks are carried out."""
+    """The execution backend of a study and its resources."""
 
     name: str = "local"
     workers: int | None = None  # runs at the same time; None: as many as there is room for

@@ -36,7 +36,7 @@ POLL = 1.0  # seconds between two looks at the parent process
 
 @dataclass(frozen=True)
 class Task:
-    """What a worker is asked to do: train a configuration and score it."""
+    """The task of a worker: train a configuration and score it."""
 
     fields: dict[str, Any]  # of the configuration, as JSON
     store: str
