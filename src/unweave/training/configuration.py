@@ -132,7 +132,7 @@ OWN_FIELDS = tuple(name for name in Configuration.model_fields if name not in (*
 
 
 class Execution(Settings):
-    """The execution of a run: device, threads, checkpoints and log. It does not change what is learned, except for rounding.
+    """The execution of a run: device, threads, checkpoints and log. What is learned is the same, except for rounding.
 
     ``threads`` of None leaves the number to torch.
     """

@@ -131,5 +131,9 @@ FINDING = Finding(
     "and PCA extend over the whole image.",
     answer,
     measure,
-    views=(Picture("columns", "Columns of the Jacobian with 10 latents, and 20 of 100 components, by L2 norm.", draw_columns),),
+    views=(
+        Picture(
+            "columns", "Columns of the Jacobian with 10 latents, and 20 of 100 components, by L2 norm.", draw_columns
+        ),
+    ),
 )
