@@ -73,6 +73,7 @@ SEVERAL = {  # metrics with several scores, which are fields of their results; a
     "downstream": ("score", "efficiency_logistic", "efficiency_boosted"),
     "linearity": ("score", "axis_ratio", "axis_alignment"),
 }
+POOLED = ("beta_vae_score", "factor_vae_score", "irs")  # drawn from the samples, or from new images as published
 CAPITALS = (
     "dci",
     "dcimig",

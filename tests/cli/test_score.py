@@ -59,7 +59,10 @@ def test_several_runs_list_what_was_not_computed_and_name_runs_that_differ(
         ([], "give either runs, or --codes FILE"),
         (["abc", "--codes", "codes.npy"], "give either runs, or --codes FILE"),
         (["abc", "--discrete"], "--factors and --discrete can be used with --codes only"),
-        (["--codes", "codes.npy", "--samples", "3"], "--samples and --test-samples can be used with runs only"),
+        (
+            ["--codes", "codes.npy", "--samples", "3"],
+            "--samples, --test-samples and --source can be used with runs only",
+        ),
         (["abc", "--set", "bins=5"], "--set takes METRIC.SETTING=VALUE"),
         (["abc", "--workers", "99999"], "workers must be at most the number of cores of this machine, "),
         (["abc"], "there is no run 'abc' in the store"),

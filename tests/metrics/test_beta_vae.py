@@ -2,17 +2,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from tests.metrics.samples import SPACE, linear
 from unweave.metrics import beta_vae_score
 from unweave.metrics.beta_vae import _votes
+from unweave.metrics.scoring.draws import draws
 
 
 def test_a_shared_factor_has_no_difference_and_others_have_their_mean() -> None:
     """E|a − b| of two uniform values of n is (n² − 1) / 3n."""
-    axes = torch.tensor([0, 1, 2])
-    features, labels = _votes(lambda p: p.double(), SPACE, axes, 900, 64, torch.Generator().manual_seed(0))
+    features, labels = _votes(draws("beta_vae_score", lambda p: p.double(), SPACE, 0), 900, 64)
     for axis, size in enumerate(SPACE.sizes):
         assert (features[labels == axis, axis] == 0).all()
         assert features[labels != axis, axis].mean() == pytest.approx((size**2 - 1) / (3 * size), abs=0.03)

@@ -21,6 +21,7 @@ def test_a_metric_says_what_one_must_know(name: str) -> None:
     first = {
         "labels": ["codes", "factors"],
         "codes": [takes[0]],
+        "pool": ["represent", "space"],
         "intervention": ["represent", "space"],
         "reconstruction": ["images", "reconstructions"],
         "posterior": ["mean", "logvar"],

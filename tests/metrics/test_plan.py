@@ -35,7 +35,7 @@ def small() -> unweave.FactorData:
 
 def test_all_metrics_on_two_matrices() -> None:
     scores = unweave.score_codes(CODES, LABELS)
-    ready = [n for n, m in METRICS.items() if m.needs in ("labels", "codes") and not m.costly]
+    ready = [n for n, m in METRICS.items() if m.needs in ("labels", "codes", "pool") and not m.costly]
     assert list(scores) == ready
     assert scores["mig"].score == unweave.metrics.mig(CODES, LABELS).score
     assert scores.table["mig"] == scores["mig"].score
@@ -65,7 +65,7 @@ def test_without_factors_or_with_continuous_ones_all_is_what_can_be_had() -> Non
         ({"metrics": []}, "name at least one metric"),
         ({"metrics": ["sap"], "test": 5}, "test must be a pair"),
         ({"seed": -1}, "seed must be a whole number of at least 0"),
-        ({"metrics": ["irs"]}, r"irs: needs an encoder, and data with .*: use unweave\.score"),
+        ({"metrics": ["flatness"]}, r"flatness: needs an encoder, and data with .*: use unweave\.score"),
         ({"metrics": ["udr"]}, r"call unweave\.metrics\.udr"),
         ({"factors": None, "metrics": ["mig"]}, "mig: needs factors, but no factors were given"),
         ({"factors": LABELS[:9]}, "300 codes but 9 rows"),
@@ -79,7 +79,7 @@ def test_what_cannot_be_scored_is_a_sentence(settings: dict[str, Any], message: 
 def test_no_image_of_a_grid_is_encoded_twice(small: unweave.FactorData) -> None:
     encoder = Counter()
     names = ["mig", "modularity", "sap", "beta_vae_score", "factor_vae_score", "irs"]
-    scores = unweave.score(encoder, small, metrics=names, samples=300, test_samples=100)
+    scores = unweave.score(encoder, small, metrics=names, samples=300, test_samples=100, source="fresh")
     assert list(scores) == names
     assert len(encoder.seen) == len(set(encoder.seen)) == small.num_images == 81
     assert scores["mig"].score > 0.98
@@ -102,7 +102,7 @@ def test_neither_order_nor_company_changes_a_score() -> None:
         alone = unweave.score(Counter(), data, metrics=["sap"], **few)["sap"].score
         scores = unweave.score(Counter(), data, metrics=["irs", "mig", "sap"], **few)
         assert scores["sap"].score == alone
-        assert scores["irs"].score == unweave.score(Counter(), data, metrics=["irs"])["irs"].score
+        assert scores["irs"].score == unweave.score(Counter(), data, metrics=["irs"], **few)["irs"].score
 
 
 def test_the_test_sample_is_another_one(small: unweave.FactorData) -> None:
@@ -128,15 +128,16 @@ def test_label_metrics_share_one_sample() -> None:
 
 def test_all_on_data_with_everything(small: unweave.FactorData) -> None:
     scores = unweave.score(Counter(), small, samples=200, test_samples=100, seed=3)
-    expected = [n for n, m in METRICS.items() if m.needs in ("labels", "codes", "intervention") and not m.costly]
+    expected = [n for n, m in METRICS.items() if m.needs in ("labels", "codes", "pool") and not m.costly]
     assert list(scores) == expected
     assert scores.table == unweave.score(Counter(), small, samples=200, test_samples=100, seed=3).table
 
 
 def test_chance_in_the_images_means_encoding_each_draw() -> None:
     encoder, data = Counter(), unweave.load("noisy_dsprites", size=16)
-    unweave.score(encoder, data, metrics=["mig", "irs"], samples=50)
-    assert len(encoder.seen) == 50 + 10_000
+    points = {"irs": {"points": 300}}
+    unweave.score(encoder, data, metrics=["mig", "irs"], samples=50, source="fresh", settings=points)
+    assert len(encoder.seen) == 50 + 300
 
 
 def test_data_without_factors_gets_what_needs_none() -> None:
@@ -148,9 +149,9 @@ def test_data_without_factors_gets_what_needs_none() -> None:
     table = torch.arange(50)[:, None] // 5
     labelled = unweave.load(images, factors=torch.cat([table, table % 3], dim=1))
     assert "mig" in unweave.score(Counter(), labelled, samples=40)
-    assert "irs" not in unweave.score(Counter(), labelled, samples=40)
+    assert "irs" in unweave.score(Counter(), labelled, samples=40)
     with pytest.raises(InputError, match="irs: needs data with an image of every combination"):
-        unweave.score(Counter(), labelled, metrics=["irs"])
+        unweave.score(Counter(), labelled, metrics=["irs"], source="fresh")
 
 
 def test_all_leaves_out_what_does_not_fit() -> None:
@@ -324,9 +325,33 @@ def test_all_leaves_out_what_takes_minutes_with_many_latents() -> None:
     wide = np.random.default_rng(0).normal(size=(60, 1001))
     scores = unweave.score_codes(wide, LABELS[:60])
     slow = {name for name, why in scores.left_out.items() if "takes minutes with 1,001 latents" in why}
-    assert slow == {"dci", "sap", "infomec", "mutual_information"}
+    assert slow == {"dci", "sap", "infomec", "mutual_information", "beta_vae_score", "factor_vae_score"}
     assert "mutual_information" in unweave.score_codes(wide[:, :200], LABELS[:60], metrics="mutual_information")
     images = torch.randint(256, (40, 3, 19, 19), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     scored = unweave.score(lambda images: images.flatten(1), unweave.load(images))
     assert "mutual_information" in scored.left_out
     assert "active_units" in scored
+
+
+def test_the_default_encodes_the_samples_and_nothing_else() -> None:
+    encoder, data = Counter(), unweave.load("noisy_dsprites", size=16)  # every draw is another image
+    scores = unweave.score(encoder, data, samples=120)
+    assert len(encoder.seen) == 120 + 60
+    assert {"beta_vae_score", "factor_vae_score", "irs"} <= set(scores)
+    assert set(scores.left_out) >= {"local_mig", "fairness", "flatness"}  # which choose their images: only by name
+
+
+def test_a_pool_is_both_samples(small: unweave.FactorData) -> None:
+    few: dict[str, Any] = {"metrics": ["irs", "beta_vae_score"], "samples": 200, "test_samples": 100}
+    scores, encoded = (
+        unweave.score(Counter(), small, **few),
+        EncodedData(Counter(), small, samples=200, test_samples=100),
+    )
+    (codes, factors), (more, others) = encoded.sample, encoded.test_sample
+    assert factors is not None
+    assert others is not None
+    expected = unweave.score_codes(codes, factors, metrics=few["metrics"], test=(more, others))
+    assert scores.table == expected.table
+    assert scores["irs"].score == unweave.metrics.irs(np.concatenate([codes, more]), torch.cat([factors, others])).score
+    with pytest.raises(InputError, match="source must be 'pool' or 'fresh', got 'new'"):
+        unweave.score(Counter(), small, source="new")  # type: ignore[arg-type]

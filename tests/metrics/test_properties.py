@@ -72,7 +72,7 @@ PROMISES = {
 
 def test_the_table_has_every_metric() -> None:
     assert set(PROMISES) | OTHER == set(METRICS)
-    assert {n for n, m in METRICS.items() if m.needs not in ("labels", "codes", "intervention")} == OTHER
+    assert {n for n, m in METRICS.items() if m.needs not in ("labels", "codes", "pool", "intervention")} == OTHER
 
 
 def run(name: str, codes: Floats, labels: Any, transform: Any = lambda codes: codes) -> float:
@@ -92,7 +92,7 @@ def codes_at(table: Floats, points: Any) -> Floats:
 
 
 def example(name: str) -> tuple[Floats, Any]:
-    if METRICS[name].needs == "intervention":
+    if METRICS[name].needs in ("pool", "intervention"):
         weights = np.random.default_rng(7).normal(scale=0.25, size=(3, 4))
         weights[np.arange(3), np.arange(3)] += 1
         return linear(weights)(SPACE.at(torch.arange(SPACE.size))), None
@@ -127,7 +127,7 @@ def test_order_sign_shift_and_scale_do_not_matter(name: str, change: str) -> Non
 @pytest.mark.parametrize("name", PROMISES)
 def test_perfect_and_random_codes(name: str) -> None:
     promise = PROMISES[name]
-    if METRICS[name].needs == "intervention":
+    if METRICS[name].needs in ("pool", "intervention"):
         grid = linear(np.eye(3))(SPACE.at(torch.arange(SPACE.size)))
         perfect, random = run(name, grid, None), run(name, noise(SPACE.size, 4), None)
     else:

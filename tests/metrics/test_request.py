@@ -46,7 +46,7 @@ def test_all_is_what_can_be_computed_and_the_rest_has_a_reason() -> None:
         (LABELS, "psnr", "needs images and their reconstructions: use unweave.score"),
         (LABELS, "elbo", "needs images, their reconstructions, mean and log-variance of Gaussian posteriors"),
         (LABELS, "udr", "call unweave.metrics.udr"),
-        (LABELS, "irs", "needs an encoder, and data with an image of every combination of factors"),
+        (LABELS, "fairness", "needs an encoder, and data with an image of every combination of factors"),
         (LABELS + 0.5, "mig", "factor 0 is continuous, but this metric compares classes"),
         (LABELS * [1, 0, 0], "modularity", "needs at least two factors that vary, got 1"),
         (LABELS * 0, "mig", "needs at least one factor that varies, got 0"),

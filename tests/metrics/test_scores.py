@@ -37,6 +37,7 @@ def result_of(name: str) -> Any:
     arguments: tuple[Any, ...] = {
         "labels": (codes, labels),
         "codes": (codes,),
+        "pool": (codes, labels),
         "intervention": (linear(np.eye(3, 4)), SPACE),
         "reconstruction": (IMAGES, IMAGES),
         "posterior": posterior,

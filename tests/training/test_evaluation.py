@@ -12,6 +12,11 @@ import unweave
 from tests.training.small import bars, trained
 from unweave import metrics
 from unweave.errors import InputError
+from unweave.metrics.scoring.request import Source
+from unweave.store.record import read_record
+from unweave.store.scores import read_scores
+from unweave.study.spec import Scoring, Spec
+from unweave.study.table import Protocols
 
 SMALL_SAMPLE: dict[str, Any] = {"samples": 40, "test_samples": 20}
 
@@ -37,6 +42,26 @@ def test_scores_are_kept_with_the_run_and_measured_once(tmp_path: Path, monkeypa
     unweave.score(run, data, metrics=["mig"], settings={"mig": {"bins": 5}}, **SMALL_SAMPLE)
     assert asked[1:] == [["mig"], ["mig"]]
     assert run.scores["mig"].score == more["mig"].score  # of most samples, with the default settings
+
+
+def test_scores_of_new_images_and_of_the_pool_are_kept_apart(tmp_path: Path) -> None:
+    run, data = trained(tmp_path, steps=2, latents=4), bars()
+    few: dict[str, Any] = {"metrics": ["irs", "mig"], "settings": {"irs": {"points": 200}}, **SMALL_SAMPLE}
+    fresh = unweave.score(run, data, source="fresh", **few)["irs"].score
+    (before,) = [entry for entry in read_scores(run.folder).entries if entry.metric == "irs"]
+    assert "source" not in before.protocol  # as stored before there was a pool
+    pool = unweave.score(run, data, **few)["irs"].score
+    assert pool != fresh
+    assert [entry.protocol.get("source") for entry in read_scores(run.folder).entries] == [None, None, "pool"]
+    assert run.scores["irs"].score == pool
+    assert unweave.score(run, data, source="fresh", **few)["irs"].score == fresh
+    fields: dict[str, Any] = {"name": "s", "grid": ({"recipe": "vae", "data": "bars"},), "metrics": ("irs", "mig")}
+    sources: dict[Source, float] = {"fresh": fresh, "pool": pool}
+    for source, expected in sources.items():
+        scoring = Scoring(source=source, settings=few["settings"], **SMALL_SAMPLE)
+        chosen = Protocols(Spec(score=scoring, **fields)).chosen(read_record(run.folder), {})
+        assert chosen.scores["irs"] == expected
+        assert chosen.missing == ()
 
 
 def test_a_run_needs_no_data_where_its_own_can_be_opened(tmp_path: Path) -> None:

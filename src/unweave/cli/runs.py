@@ -92,7 +92,7 @@ def row_of(record: Record) -> dict[str, Any]:
 
 def scores_of(record: Record) -> list[dict[str, Any]]:
     """Return one row per score that is stored with a run, with its protocol."""
-    shown = ("samples", "test_samples", "seed", "step", "settings")
+    shown = ("samples", "test_samples", "source", "seed", "step", "settings")
     return [
         {"score": name, "value": value, **{key: read_protocol(found.protocol).get(key) for key in shown}}
         for found in record.measured

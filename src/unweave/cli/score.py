@@ -55,7 +55,16 @@ def score(
         int | None, typer.Option(help="Number of images to score a run with.", show_default="10000")
     ] = None,
     test_samples: Annotated[
-        int | None, typer.Option(help="Number of additional test images.", show_default="5000")
+        int | None,
+        typer.Option(help="Number of additional test images.", show_default="half of --samples, at most 5000"),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            help="Where scores by intervention take images that share a factor from: pool, the scored images; or "
+            "fresh, new images for every vote, as published.",
+            show_default="pool",
+        ),
     ] = None,
     discrete: Annotated[
         bool, typer.Option("--discrete", help="With --codes: every latent takes one of a few values.")
@@ -84,11 +93,13 @@ def score(
         raise InputError("--factors and --discrete can be used with --codes only: a run knows its data and latent.")
     common: dict[str, Any] = {"metrics": metrics or "all", "settings": _by_metric(settings), "seed": seed}
     if codes is not None:
-        if samples is not None or test_samples is not None:
-            raise InputError("--samples and --test-samples can be used with runs only: all rows of --codes are used.")
+        if samples is not None or test_samples is not None or source is not None:
+            raise InputError(
+                "--samples, --test-samples and --source can be used with runs only: all rows of --codes are used."
+            )
         _score_codes(codes, factors, as_json, {**common, "discrete": discrete, "workers": workers})
         return
-    sizes = {"samples": samples, "test_samples": test_samples}
+    sizes = {"samples": samples, "test_samples": test_samples, "source": source}
     common |= {name: value for name, value in sizes.items() if value is not None}
     _score_runs(open_runs(runs or [], store, trust=trust), as_json, {**common, "workers": workers})
 

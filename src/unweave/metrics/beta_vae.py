@@ -5,20 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from unweave.factors import FactorSpace
 from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression
-from unweave.metrics.scoring.inputs import Floats, Integers
-from unweave.metrics.scoring.interventions import (
-    Represent,
-    batches_of,
-    check_positive,
-    codes_of,
-    random_axes,
-    torch_generator,
-    varying_axes,
-)
+from unweave.metrics.scoring.draws import Fresh, Pool, draws
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers
+from unweave.metrics.scoring.interventions import Represent, check_positive
 from unweave.settings import Count, Seed, Several
 
 
@@ -31,8 +23,8 @@ class BetaVAEScore:
 
 
 def beta_vae_score(
-    represent: Represent,
-    space: FactorSpace,
+    represent: Represent | Codes,
+    space: FactorSpace | Factors,
     *,
     train: Count = 10_000,
     test: Count = 5_000,
@@ -46,8 +38,8 @@ def beta_vae_score(
     factors. Factors with a single value are never drawn, as nothing distinguishes them.
 
     Args:
-        represent: A function from points (n, K) of the space to codes (n, D).
-        space: The factors to draw points from.
+        represent: A function from points (n, K) of the space to codes (n, D), as published; or codes (N, D).
+        space: The space to draw points from; or the factors (N, K) of the codes, which form a pool to draw from.
         train: The number of votes that the classifier is fitted to.
         test: The number of votes that the accuracy is measured on.
         batch: The number of pairs of a vote.
@@ -57,26 +49,21 @@ def beta_vae_score(
         The accuracy on the test votes, and that on the votes of the fit.
     """
     check_positive("beta_vae_score", train=train, test=test, batch=batch)
-    axes = varying_axes("beta_vae_score", space)
-    generator = torch_generator(seed)
-    (x, y), (x_test, y_test) = (_votes(represent, space, axes, n, batch, generator) for n in (train, test))
+    source = draws("beta_vae_score", represent, space, seed)
+    (x, y), (x_test, y_test) = (_votes(source, n, batch) for n in (train, test))
     if len(np.unique(y)) < 2:
         return BetaVAEScore(float(np.mean(y_test == y[0])), 1.0)
     (model,) = each_factor(lambda _: logistic_regression(x, y), [0])
     return BetaVAEScore(float(model.score(x_test, y_test)), float(model.score(x, y)))
 
 
-def _votes(
-    represent: Represent, space: FactorSpace, axes: torch.Tensor, votes: int, batch: int, generator: torch.Generator
-) -> tuple[Floats, Integers]:
+def _votes(source: Fresh | Pool, votes: int, batch: int) -> tuple[Floats, Integers]:
     """Return mean absolute differences (votes, D) and the shared factors (votes,)."""
     features, labels = [], []
-    for some in batches_of(votes, 2 * batch):
-        axis = random_axes(axes, some, generator)
-        # a pair is a group of two that share the factor
-        pairs = space.fixed_batches(some * batch, 2, generator, axis=axis.repeat_interleave(batch)).factors
-        codes = codes_of("beta_vae_score", represent, pairs)  # (votes · batch, 2, D)
+    for some in source.batches(votes, 2 * batch):
+        axes = source.random_axes(some)
+        codes = source.held(axes.repeat(batch), 2)  # (votes · batch, 2, D): a pair is a batch of two
         difference = np.abs(codes[:, 0] - codes[:, 1]).reshape(some, batch, -1)
         features.append(difference.mean(1))
-        labels.append(axis.numpy())
+        labels.append(axes)
     return np.concatenate(features), np.concatenate(labels)

@@ -5,19 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from unweave.factors import FactorSpace
-from unweave.metrics.scoring.inputs import Booleans, Floats, Integers, dead
-from unweave.metrics.scoring.interventions import (
-    Represent,
-    batches_of,
-    check_positive,
-    codes_of,
-    random_axes,
-    torch_generator,
-    varying_axes,
-)
+from unweave.metrics.scoring.draws import Fresh, Pool, draws
+from unweave.metrics.scoring.inputs import Booleans, Codes, Factors, Floats, Integers, dead
+from unweave.metrics.scoring.interventions import Represent, check_positive
 from unweave.settings import Count, NonNegative, Seed, Several
 
 
@@ -32,8 +24,8 @@ class FactorVAEScore:
 
 
 def factor_vae_score(
-    represent: Represent,
-    space: FactorSpace,
+    represent: Represent | Codes,
+    space: FactorSpace | Factors,
     *,
     train: Count = 10_000,
     test: Count = 5_000,
@@ -49,8 +41,8 @@ def factor_vae_score(
     default of disentanglement_lib's code they win every vote. If no latent is left, the score is 0.
 
     Args:
-        represent: A function from points (n, K) of the space to codes (n, D).
-        space: The factors to draw points from.
+        represent: A function from points (n, K) of the space to codes (n, D), as published; or codes (N, D).
+        space: The space to draw points from; or the factors (N, K) of the codes, which form a pool to draw from.
         train: The number of votes that the majority is taken of.
         test: The number of votes that the accuracy is measured on.
         batch: The number of points of a vote.
@@ -63,36 +55,25 @@ def factor_vae_score(
         The accuracy on the test votes and on the votes of the majority, and the table of votes.
     """
     check_positive("factor_vae_score", train=train, test=test, batch=batch, variance_points=variance_points)
-    axes = varying_axes("factor_vae_score", space)
-    generator = torch_generator(seed)
-    random = space.sample(max(2, variance_points), generator)
-    codes = codes_of("factor_vae_score", represent, random)
+    source = draws("factor_vae_score", represent, space, seed)
+    codes, _ = source.sample(max(2, variance_points))
     variance = codes.var(0, ddof=1)  # (D,)
     active = (np.sqrt(variance) >= threshold) & ~dead(codes)
     if not active.any():
-        return FactorVAEScore(0.0, 0.0, np.zeros((len(space), len(variance)), np.int64), active)
+        return FactorVAEScore(0.0, 0.0, np.zeros((source.factors, len(variance)), np.int64), active)
     relative = np.where(active, variance, np.nan)
-    own, new = (_votes(represent, space, axes, n, batch, relative, generator) for n in (train, test))
+    own, new = (_votes(source, n, batch, relative) for n in (train, test))
     winner = own.argmax(0)  # (D,), the factor that each latent votes for
     accuracy = [float(votes[winner, np.arange(len(winner))].sum() / votes.sum()) for votes in (new, own)]
     return FactorVAEScore(accuracy[0], accuracy[1], own, active)
 
 
-def _votes(
-    represent: Represent,
-    space: FactorSpace,
-    axes: torch.Tensor,
-    votes: int,
-    batch: int,
-    variance: Floats,
-    generator: torch.Generator,
-) -> Integers:
+def _votes(source: Fresh | Pool, votes: int, batch: int, variance: Floats) -> Integers:
     """Count how often each latent varied least while each factor was fixed, (K, D)."""
-    table = np.zeros((len(space), len(variance)), np.int64)
-    for some in batches_of(votes, batch):
-        axis = random_axes(axes, some, generator)
-        fixed = space.fixed_batches(some, batch, generator, axis=axis)
-        codes = codes_of("factor_vae_score", represent, fixed.factors)  # (votes, batch, D)
+    table = np.zeros((source.factors, len(variance)), np.int64)
+    for some in source.batches(votes, batch):
+        axes = source.random_axes(some)
+        codes = source.held(axes, batch)  # (votes, batch, D)
         stillest = np.nanargmin(codes.var(1, ddof=1) / variance, axis=1)
-        np.add.at(table, (axis.numpy(), stillest), 1)
+        np.add.at(table, (axes, stillest), 1)
     return table

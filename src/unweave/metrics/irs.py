@@ -9,8 +9,9 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.factors import FactorSpace
 from unweave.metrics.estimators.information import discretize
-from unweave.metrics.scoring.inputs import Floats, Integers, dead
-from unweave.metrics.scoring.interventions import Represent, check_positive, codes_of, torch_generator, varying_axes
+from unweave.metrics.scoring.draws import draws
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, dead
+from unweave.metrics.scoring.interventions import Represent, check_positive
 from unweave.settings import Bins, Count, Fraction, Seed
 
 
@@ -25,8 +26,8 @@ class IRS:
 
 
 def irs(
-    represent: Represent,
-    space: FactorSpace,
+    represent: Represent | Codes,
+    space: FactorSpace | Factors,
     *,
     points: Count = 10_000,
     quantile: Fraction = 0.99,
@@ -40,9 +41,9 @@ def irs(
     Latents are weighted by that largest distance; constant codes score 0. Factors with a single value are left out.
 
     Args:
-        represent: A function from points (n, K) of the space to codes (n, D).
-        space: The factors to draw points from.
-        points: The number of points.
+        represent: A function from points (n, K) of the space to codes (n, D), as published; or codes (N, D).
+        space: The space to draw points from; or the factors (N, K) of the codes, which form a pool to draw from.
+        points: The number of points; all rows of a pool that has fewer.
         quantile: The quantile of the distances: 1.0 in the paper, 0.99 in disentanglement_lib.
         bins: The number of bins of equal width that the values of larger factors are merged into, 20 in
             disentanglement_lib; by default none are merged.
@@ -54,14 +55,13 @@ def irs(
     check_positive("irs", points=points)
     if not 0 < quantile <= 1:
         raise InputError(f"irs: quantile must be above 0 and at most 1, got {quantile}.")
-    axes = varying_axes("irs", space, at_least=1)
-    factors = space.sample(max(2, points), torch_generator(seed))
-    codes = codes_of("irs", represent, factors)
+    source = draws("irs", represent, space, seed, at_least=1)
+    codes, factors = source.sample(max(2, points))
     largest = np.abs(codes - codes.mean(0)).max(0)  # (D,)
     alive = ~dead(codes)
-    deviations = np.full((codes.shape[1], len(space)), np.nan)
-    for axis in axes.tolist():
-        values = factors[:, axis].numpy()
+    deviations = np.full((codes.shape[1], source.factors), np.nan)
+    for axis in source.axes.tolist():
+        values = factors[:, axis]
         if bins is not None:
             values = discretize(values[:, None].astype(np.float64), bins)[:, 0]
         groups = [codes[values == value] for value in np.unique(values)]

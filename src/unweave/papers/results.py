@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pandas
 
     from unweave.study import Study
+    from unweave.study.spec import Scoring
     from unweave.training import Run
 
 PROTOCOL = ("samples", "test_samples", "seed", "settings")
@@ -27,8 +28,13 @@ def collect(study: Study | None) -> pandas.DataFrame:
     left = {"error", "data.folder"}  # a path of this machine
     columns = [name for name in table if not str(name).startswith("configuration.") and name not in left]
     stages = [study.spec.scoring_of(planned.stage) for planned in study.all_planned()]
-    protocols = [json.dumps(scoring.model_dump(include=set(PROTOCOL))) for scoring in stages]
+    protocols = [json.dumps(_protocol(scoring)) for scoring in stages]
     return table[columns].assign(protocol=protocols)
+
+
+def _protocol(scoring: Scoring) -> dict[str, Any]:
+    """Return how runs were scored; tables that say nothing of the source are of new images."""
+    return scoring.model_dump(include=set(PROTOCOL) | ({"source"} if scoring.source != "fresh" else set()))
 
 
 def collect_local(study: Study | None) -> pandas.DataFrame:

@@ -18,7 +18,13 @@ from unweave.store.scores import Measurement, name_of_data, read_protocol
 from unweave.training import Run, open_run
 from unweave.training.configuration import Configuration, read_configuration
 
-PROTOCOL = ("samples", "test_samples", "seed", "settings")  # what must be equal for two scores to be comparable
+PROTOCOL = (
+    "samples",
+    "test_samples",
+    "seed",
+    "settings",
+    "source",
+)  # what must be equal for two scores to be comparable
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from unweave.reports.facts import Facts, Score, protocol_of, scores_in
 from unweave.reports.html.tables import counted, ordinal
 from unweave.store.folder import runs_in
 from unweave.store.record import read_record
+from unweave.store.scores import source_of
 
 if TYPE_CHECKING:
     import pandas
@@ -93,7 +94,13 @@ def baselines_of(facts: Facts, tables: Iterable[pandas.DataFrame]) -> Measured:
             for name, value in row.items():
                 metric = name.partition(".")[0]
                 if metric in METRICS and isinstance(value, float | int) and math.isfinite(value):
-                    measured = protocol_of({**protocol, "settings": protocol["settings"].get(metric, {})})
+                    measured = protocol_of(
+                        {
+                            **protocol,
+                            "settings": protocol["settings"].get(metric, {}),
+                            "source": source_of(metric, protocol.get("source", "fresh")),
+                        }
+                    )
                     found.setdefault((name, measured), []).append(float(value))
     return found
 

@@ -2,9 +2,10 @@
 
 **The score of a run** is the same everywhere: in lists, tables, figures, reports and on the page. It is measured on the
 final weights and on the data that the run was trained on. If a metric was measured with several protocols, one with the
-default settings of the metric takes precedence over others, then one with more samples, then the one that was measured
-last. Scores of snapshots and of other data are stored too, but count only where they are asked for. A study asks for
-its own protocol, so its table shows the scores that were measured with that one.
+default settings of the metric takes precedence over others, then one with more samples, then one from the pool of
+samples (the default) over one from new images, then the one that was measured last. Scores of snapshots and of other
+data are stored too, but count only where they are asked for. A study asks for its own protocol, so its table shows the
+scores that were measured with that one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from filelock import FileLock
 
 from unweave.errors import Damaged, InputError
-from unweave.names import score_fields
+from unweave.names import POOLED, score_fields
 from unweave.plain_json import to_plain
 from unweave.store.files import another_writer, read_json, reason_of, refused, versions, write_text
 from unweave.store.folder import SCORES
@@ -34,7 +35,7 @@ class Entry:
     """One result of one metric, and the protocol it was measured with."""
 
     metric: str
-    protocol: dict[str, Any]  # data, step, samples, test_samples, seed, settings
+    protocol: dict[str, Any]  # data, step, samples, test_samples, seed, settings, and source if it is the pool
     version: str  # of Unweave and of torch
     result: dict[str, Any]  # numbers and matrices as plain JSON
 
@@ -88,11 +89,11 @@ class StoredScores(Mapping[str, Any]):
 
 
 def preferred(found: Iterable[Measured], protocol: Callable[[Measured], Mapping[str, Any]]) -> dict[str, Measured]:
-    """Return by metric what takes precedence: default settings before others, more samples before fewer, last first."""
-    best: dict[str, tuple[tuple[bool, int], Measured]] = {}
+    """Return by metric what takes precedence, as the first lines of this module say."""
+    best: dict[str, tuple[tuple[bool, int, bool], Measured]] = {}
     for each in found:
         settings, samples = protocol(each).get("settings"), protocol(each).get("samples")
-        rank = not settings, samples if isinstance(samples, int) else 0
+        rank = not settings, samples if isinstance(samples, int) else 0, protocol(each).get("source") == "pool"
         if each.metric not in best or rank >= best[each.metric][0]:
             best[each.metric] = (rank, each)
     return {metric: each for metric, (_, each) in best.items()}
@@ -111,6 +112,14 @@ def numbers_of(entry: Entry) -> dict[str, float]:
 
         result = result_from_plain(entry.metric, entry.result)
         return {name: float(getattr(result, field)) for name, field in wanted.items()}
+
+
+def source_of(metric: str, source: str) -> str | None:
+    """Return what the protocol of a metric says of where its codes come from, None for nothing.
+
+    Scores that were stored before there was a pool are of new images, and say nothing.
+    """
+    return source if metric in POOLED and source != "fresh" else None
 
 
 @lru_cache(maxsize=4096)

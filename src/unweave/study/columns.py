@@ -54,7 +54,7 @@ def supervised_metrics() -> list[str]:
     return [
         name if score == "score" and len(metric.scores) == 1 else f"{name}.{score}"
         for name, metric in METRICS.items()
-        if metric.needs in ("labels", "intervention") and metric.best == "higher" and name != "downstream"
+        if metric.needs in ("labels", "pool", "intervention") and metric.best == "higher" and name != "downstream"
         for score in metric.scores
     ]
 

@@ -42,6 +42,7 @@ class Scoring(Settings):
     title: ClassVar[str] = "[score]"
     samples: int = Field(default=10_000, ge=2, strict=True)
     test_samples: int = Field(default=5_000, ge=1, strict=True)
+    source: Literal["pool", "fresh"] = "pool"  # of images that share a factor; the published form draws fresh ones
     seed: int = Field(default=0, ge=0, strict=True)
     settings: dict[str, dict[str, Any]] = Field(default_factory=dict)  # of metrics, by their names
     snapshot: SnapshotRule | None = None  # None to score the final weights

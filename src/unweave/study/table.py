@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from unweave.names import POOLED
 from unweave.plain_json import to_plain
 from unweave.store.record import SCORING_ERROR, Record
-from unweave.store.scores import read_protocol
+from unweave.store.scores import read_protocol, source_of
 from unweave.study.selection import best_step, good_enough, metric_of
 from unweave.study.spec import SnapshotRule, Spec
 
@@ -53,7 +54,12 @@ class Protocols:
         self.metrics = spec.metrics
         self._rule = score.snapshot
         self._protocols = {
-            metric: {**shared, "settings": to_plain(score.settings.get(metric, {}))} for metric in spec.metrics
+            metric: {
+                **shared,
+                "settings": to_plain(score.settings.get(metric, {})),
+                **({"source": source_of(metric, score.source)} if metric in POOLED else {}),
+            }
+            for metric in spec.metrics
         }
         self._matching: dict[tuple[str, str], tuple[bool, int | None, str | None]] = {}  # by metric and protocol
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from unweave import metrics as measures
 from unweave.data import FactorData
-from unweave.errors import InputError
+from unweave.errors import InputError, whole
 from unweave.metrics import METRICS, Metric, Scores
-from unweave.metrics.scoring.request import check_settings
+from unweave.metrics.scoring.plan import tested_with
+from unweave.metrics.scoring.request import Source, check_settings, check_source
 from unweave.own_code import source_hash
 from unweave.plain_json import to_plain
-from unweave.store.scores import add_scores, is_same, name_of_data, read_scores
+from unweave.store.scores import StoredScores, add_scores, is_same, name_of_data, read_scores, source_of
 from unweave.training.run import Run
 
 
@@ -22,7 +23,8 @@ def score(
     *,
     metrics: str | Sequence[str | Callable[..., Any]] = "all",
     samples: int = 10_000,
-    test_samples: int = 5_000,
+    test_samples: int | None = None,
+    source: Source = "pool",
     batch: int = 256,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
@@ -39,7 +41,10 @@ def score(
         metrics: Names, functions of your own, or their ``module:name``; ``"all"`` is every metric that applies and does
             not take minutes.
         samples: The number of random images that all label metrics share.
-        test_samples: The number of additional test images for metrics that fit and then test.
+        test_samples: The number of additional test images for metrics that fit and then test; by default half of
+            ``samples``, at most 5,000.
+        source: Where the BetaVAE and FactorVAE scores and IRS take images that share a factor from: ``"pool"``, the
+            images of both samples; or ``"fresh"``, new images for every vote, as published.
         batch: The number of images that are encoded at once.
         settings: The settings of each metric, by its name: ``{"mig": {"bins": 5}}``.
         seed: The seed of the samples and of the metrics.
@@ -48,17 +53,18 @@ def score(
     Returns:
         The scores by metric; ``left_out`` says why others were not measured.
     """
-    arguments: dict[str, Any] = {"batch": batch, "workers": workers}
-    protocol: dict[str, Any] = {"samples": samples, "test_samples": test_samples, "seed": seed}
+    arguments: dict[str, Any] = {"source": source, "batch": batch, "workers": workers}
+    tested = tested_with(whole("samples", samples, at_least=2), test_samples)
+    protocol: dict[str, Any] = {"samples": samples, "test_samples": tested, "seed": seed}
     if not isinstance(encode, Run):
         if data is None:
             raise InputError("score: pass the data as well; only a run knows the data that it was trained on.")
         return measures.score(encode, data, metrics=metrics, settings=settings, **protocol, **arguments)
     data = encode.data() if data is None else data
     settings = check_settings(settings, metrics)
-    wanted, left_out = measures.check_metrics(metrics, data, offers=encode.offers)
+    wanted, left_out = measures.check_metrics(metrics, data, offers=encode.offers, source=check_source(source))
     protocols = {
-        metric.name: _protocol(metric, data, encode, {**protocol, "settings": settings.get(metric.name, {})})
+        metric.name: _protocol(metric, data, encode, {**protocol, "settings": settings.get(metric.name, {})}, source)
         for metric in wanted
     }
     known = read_scores(encode.folder).entries
@@ -69,17 +75,24 @@ def score(
         results |= measures.score(encode, data, metrics=asked, settings=settings, **protocol, **arguments)
         kept = {name: result for name, result in results.items() if name in METRICS or ":" in name}
         add_scores(encode.folder, protocols, Scores(kept))  # a function without a module cannot be identified again
-    stored = read_scores(encode.folder)
     for metric in wanted:
         if metric.name not in results:
-            results[metric.name] = stored.select(**protocols[metric.name])[metric.name]
+            found = [entry for entry in known if is_same(entry, metric.name, protocols[metric.name])]
+            results[metric.name] = StoredScores(found)[metric.name]
     return Scores({metric.name: results[metric.name] for metric in wanted}, left_out)
 
 
-def _protocol(metric: Metric, data: FactorData, run: Run, measured: Mapping[str, Any]) -> dict[str, Any]:
+def _protocol(
+    metric: Metric, data: FactorData, run: Run, measured: Mapping[str, Any], source: Source
+) -> dict[str, Any]:
     """Return what a result depends on; for a metric of the user's own, its source file as well."""
-    source = {"source": source_hash(metric.name)} if ":" in metric.name else {}
+    named = source_hash(metric.name) if ":" in metric.name else source_of(metric.name, source)
     plain: dict[str, Any] = to_plain(
-        {"data": name_of_data(data.identity.canonical()), "step": run.step, **measured, **source}
+        {
+            "data": name_of_data(data.identity.canonical()),
+            "step": run.step,
+            **measured,
+            **({} if named is None else {"source": named}),
+        }
     )
     return plain

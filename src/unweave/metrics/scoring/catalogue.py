@@ -39,10 +39,11 @@ from unweave.names import score_fields
 from unweave.settings import keyword_settings
 
 WIDE = 1_000  # latents
-Needs = Literal["labels", "codes", "intervention", "reconstruction", "posterior", "model", "other"]
+Needs = Literal["labels", "codes", "pool", "intervention", "reconstruction", "posterior", "model", "other"]
 NEEDS: dict[Needs, str] = {  # what the function is called with
     "labels": "codes and factors",
     "codes": "codes",
+    "pool": "codes and factors; as published, an encoder and data with an image of every combination of factors",
     "intervention": "an encoder, and data with an image of every combination of factors",
     "reconstruction": "images and their reconstructions",
     "posterior": "mean and log-variance of Gaussian posteriors",
@@ -266,34 +267,39 @@ METRICS: dict[str, Metric] = _named(
     beta_vae_score=Metric(
         beta_vae_score,
         "Can a linear classifier tell which factor is shared by pairs of images?",
-        "intervention",
+        "pool",
         "0 to 1, 1 / factors is chance",
         "higher",
         "Saturates: rotated codes often score 1 as well.",
-        {"Locatello et al. 2019": "train=10,000, test=5,000, batch=64"},
+        {"Locatello et al. 2019": "source='fresh', train=10,000, test=5,000, batch=64"},
+        most_latents=WIDE,
         factors_at_least=2,
     ),
     factor_vae_score=Metric(
         factor_vae_score,
         "Does fixing one factor fix one latent, always the same?",
-        "intervention",
+        "pool",
         "0 to 1, 1 / factors is chance",
         "higher",
         "The threshold is in units of the codes; a latent that mixes factors goes unnoticed if it wins no vote.",
         {
-            "Locatello et al. 2019": "train=10,000, test=5,000, batch=64, variance_points=10,000, threshold=0.05",
+            "Locatello et al. 2019": "source='fresh', train=10,000, test=5,000, batch=64, variance_points=10,000",
             "their text, which says a variance of 0.05": "threshold=0.2236",
         },
+        most_latents=WIDE,
         factors_at_least=2,
     ),
     irs=Metric(
         irs,
         "How little does a latent change when all factors but its own change?",
-        "intervention",
+        "pool",
         "0 to 1",
         "higher",
         "Latents with a large range weigh most; heavy tails increase the normaliser and thereby the score.",
-        {"disentanglement_lib": "quantile=0.99, bins=20, points=10,000", "Suter et al. 2019": "quantile=1.0"},
+        {
+            "disentanglement_lib": "source='fresh', quantile=0.99, bins=20, points=10,000",
+            "Suter et al. 2019": "quantile=1.0",
+        },
     ),
     local_mig=Metric(
         local_mig,

@@ -103,14 +103,20 @@ class EncodedData:
         """Codes and factors of the random images that metrics test on."""
         return self._encode_drawn("the test sample")
 
+    @cached_property
+    def pool(self) -> Sample:
+        """Both samples together, from which samples that share a factor are drawn."""
+        (codes, factors), (more, others) = self.sample, self.test_sample
+        both = None if factors is None or others is None else torch.cat([factors, others])
+        return Sample(np.concatenate([codes, more]), both)
+
     @property
     def joined(self) -> Sample:
         """The sample for metrics that split it themselves; of a finite table, both samples up to the size of one."""
         if not self._data.finite_table:
             return self.sample
-        (codes, factors), (more, others) = self.sample, self.test_sample
-        both = None if factors is None or others is None else torch.cat([factors, others])[: self._samples]
-        return Sample(np.concatenate([codes, more])[: self._samples], both)
+        codes, factors = self.pool
+        return Sample(codes[: self._samples], None if factors is None else factors[: self._samples])
 
     @cached_property
     def images(self) -> Tensor:

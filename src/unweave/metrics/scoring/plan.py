@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
+
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
 from unweave.metrics.estimators.parallel_fits import limited
 from unweave.metrics.scoring.catalogue import Metric
 from unweave.metrics.scoring.encoded import EncodedData
 from unweave.metrics.scoring.encoders import Encode, is_discrete, likelihood_of, posterior_of, reconstruction_of
-from unweave.metrics.scoring.inputs import Codes, Factors, check_codes, check_factors, check_seed
-from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, check_settings, chosen
+from unweave.metrics.scoring.inputs import TEST, Codes, Factors, check_codes, check_factors, check_seed
+from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, Source, check_settings, check_source, chosen
 from unweave.metrics.scoring.scores import Scores, Value
 from unweave.progress import progress
 
@@ -29,6 +31,8 @@ def score_codes(
     workers: int | None = None,
 ) -> Scores:
     """Score codes (N, D) against factors (N, K), numpy or torch, one row per sample.
+
+    The BetaVAE and FactorVAE scores and IRS draw samples that share a factor from the given ones.
 
     Args:
         codes: The codes (N, D).
@@ -62,8 +66,10 @@ def score_codes(
             if reason := _slow(metric, metrics, checked.shape[1]):
                 left_out[metric.name] = reason
                 continue
-            given = {**common, **({} if test is None else {"test": test})}
-            arguments = (codes, factors) if metric.needs == "labels" else (codes,)
+            given = {**common, **({"test": test} if test is not None and metric.needs == "labels" else {})}
+            arguments = (codes,) if metric.needs == "codes" else (codes, factors)
+            if metric.needs == "pool" and test is not None:
+                arguments = _joined(metric.name, (codes, factors), test)
             results[metric.name] = _computed(metric, arguments, given, settings)
     return Scores(results, left_out)
 
@@ -74,7 +80,8 @@ def score(
     *,
     metrics: Names = "all",
     samples: int = 10_000,
-    test_samples: int = 5_000,
+    test_samples: int | None = None,
+    source: Source = "pool",
     batch: int = 256,
     settings: Settings | None = None,
     seed: int = 0,
@@ -82,8 +89,9 @@ def score(
 ) -> Scores:
     """Score an encoder, which can be any callable from images to codes, on a data set.
 
-    Reconstructions are those of the first 1,000 images of the sample. Metrics by intervention draw the points they
-    need. No image of a deterministic grid is encoded twice.
+    Reconstructions are those of the first 1,000 images of the sample. No image of a deterministic grid is encoded
+    twice. Metrics that choose their images, such as the local ones, encode what their own settings say; they are
+    computed only by name.
 
     Args:
         encode: A function from float images in [0, 1], (B, C, H, W), to codes (B, D). A module is put into evaluation
@@ -93,7 +101,11 @@ def score(
         metrics: As in :func:`score_codes`.
         samples: The number of random images that all label metrics share; from a table of your own images, each is
             drawn once.
-        test_samples: The number of additional test images for metrics that fit and then test.
+        test_samples: The number of additional test images for metrics that fit and then test; by default half of
+            ``samples``, at most 5,000.
+        source: Where the BetaVAE and FactorVAE scores and IRS take images that share a factor from: ``"pool"``, the
+            images of both samples; or ``"fresh"``, new images for every vote, as published, which are 2,890,000 with
+            the published settings.
         batch: The number of images that are encoded at once.
         settings: As in :func:`score_codes`, for example
             ``{"local_mig": {"rho": [0.1, 0.5]}, "dci": {"importance": "forest"}}``.
@@ -104,11 +116,12 @@ def score(
         The scores by metric; ``left_out`` says why others were not measured.
     """
     settings = check_settings(settings, metrics)
-    samples, test_samples = whole("samples", samples, at_least=2), whole("test_samples", test_samples, at_least=1)
+    samples, source = whole("samples", samples, at_least=2), check_source(source)
+    test_samples = whole("test_samples", tested_with(samples, test_samples), at_least=1)
     batch, seed = whole("batch", batch, at_least=1), check_seed(seed)
     offers = {"reconstruction"} if reconstruction_of(encode) else set()
     offers |= {"posterior"} if posterior_of(encode) else set()
-    wanted, left_out = check_metrics(metrics, data, offers=offers)
+    wanted, left_out = check_metrics(metrics, data, offers=offers, source=source)
     encoded = EncodedData(encode, data, samples=samples, test_samples=test_samples, batch=batch, seed=seed)
     common: dict[str, Any] = {"seed": seed, "discrete": is_discrete(encode)}
     if (likelihood := likelihood_of(encode)) is not None:
@@ -123,26 +136,47 @@ def score(
             given = dict(common)
             if metric.needs == "labels" and "test" in metric.takes and not _splits_itself(metric, settings):
                 given["test"] = tuple(encoded.test_sample)
-            results[metric.name] = _computed(metric, _arguments(metric, encoded, data, settings), given, settings)
+            results[metric.name] = _computed(
+                metric, _arguments(metric, encoded, data, settings, source), given, settings
+            )
     return Scores(results, left_out)
 
 
 def check_metrics(
-    metrics: Names, data: FactorData, *, offers: Collection[str] = ()
+    metrics: Names, data: FactorData, *, offers: Collection[str] = (), source: Source = "pool"
 ) -> tuple[list[Metric], dict[str, str]]:
     """Return the metrics to compute on a data set, and those of "all" that are left out with the reason.
 
-    ``offers`` is what the encoder has besides codes, of "reconstruction" and "posterior". A metric that was asked for
-    by name and cannot be computed is an error.
+    ``offers`` is what the encoder has besides codes, of "reconstruction" and "posterior", and ``source`` that of
+    :func:`score`. A metric that was asked for by name and cannot be computed is an error.
     """
     if not isinstance(data, FactorData):
         raise InputError(f"score: data must be a data set, as unweave.load returns, got {type(data).__name__}.")
-    return chosen(metrics, ScoringInputs.of_data(data, offers))
+    return chosen(metrics, ScoringInputs.of_data(data, offers, source=source))
 
 
-def _arguments(metric: Metric, encoded: EncodedData, data: FactorData, settings: Settings) -> tuple[Any, ...]:
+def tested_with(samples: int, test_samples: int | None) -> int:
+    """Return the number of test images: the given one, or half of the samples, at most the published 5,000."""
+    return max(1, min(TEST, samples // 2)) if test_samples is None else test_samples
+
+
+def _joined(metric: str, sample: tuple[Any, Any], test: tuple[Codes, Factors]) -> tuple[Any, Any]:
+    """Return the codes and factors of both samples together."""
+    pairs = [(check_codes(metric, codes), check_factors(metric, factors)) for codes, factors in (sample, test)]
+    for side in zip(*pairs, strict=True):
+        if len({part.shape[1] for part in side}) > 1:
+            raise InputError(f"{metric}: the two samples have different numbers of columns.")
+    codes, factors = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    return codes, factors
+
+
+def _arguments(
+    metric: Metric, encoded: EncodedData, data: FactorData, settings: Settings, source: Source
+) -> tuple[Any, ...]:
     """Return what the metric's function is called with."""
-    if metric.needs == "intervention":
+    if metric.needs == "pool" and source == "pool":
+        return tuple(encoded.pool)
+    if metric.needs in ("pool", "intervention"):
         encoded.start(metric.name)
         return encoded, data.space
     if metric.needs in ("labels", "codes"):
@@ -173,7 +207,7 @@ def _computed(metric: Metric, arguments: tuple[Any, ...], common: dict[str, Any]
     """Call a metric with its own settings and those of the common ones that it takes."""
     given = {name: value for name, value in common.items() if name in metric.takes}
     given |= settings.get(metric.name, {})
-    if metric.needs == "intervention":
+    if callable(arguments[0]):
         return metric.function(*arguments, **given)  # it encodes images itself, with its own progress bar
     with progress(f"scoring {metric.name}", None):
         if not metric.own:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unweave.data import FactorData
 from unweave.errors import InputError, unknown
-from unweave.metrics.scoring.catalogue import METRICS, NEEDS, Metric
+from unweave.metrics.scoring.catalogue import METRICS, NEEDS, Metric, Needs
 from unweave.metrics.scoring.inputs import continuous_columns
 from unweave.own_code import imported
 from unweave.settings import key_in, name_in
 
 Names = str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
 Settings = Mapping[str, Mapping[str, Any]]
+Source = Literal["pool", "fresh"]  # of codes that share a factor: those of the samples, or those of new images
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,13 @@ class ScoringInputs:
     words: bool = False
     varying: int = 0  # factors that vary
     encoder: bool = False  # whether there is an encoder, or codes alone
+    source: Source = "pool"
     why_no_factors: str = "no factors were given"
 
     @classmethod
-    def of_table(cls, needs: Collection[str], factors: NDArray[Any], *, encoder: bool = False) -> ScoringInputs:
+    def of_table(
+        cls, needs: Collection[str], factors: NDArray[Any], *, encoder: bool = False, source: Source = "pool"
+    ) -> ScoringInputs:
         """Describe codes, or an encoder, with a table of factors (N, K)."""
         continuous = continuous_columns(factors)
         return cls(
@@ -42,28 +46,32 @@ class ScoringInputs:
             words=factors.dtype.kind in "US",
             varying=sum(len(np.unique(column)) > 1 for column in factors.T),
             encoder=encoder,
+            source=source,
         )
 
     @classmethod
-    def of_data(cls, data: FactorData, offers: Collection[str]) -> ScoringInputs:
+    def of_data(cls, data: FactorData, offers: Collection[str], *, source: Source = "pool") -> ScoringInputs:
         """Describe an encoder, which may offer "reconstruction" and "posterior", on a data set."""
         needs = {"codes", *offers} | ({"intervention"} if data.can_intervene else set())
         needs |= {"model"} if {"reconstruction", "posterior"} <= needs else set()
         if data.labels is not None:
-            return cls.of_table(needs, data.labels.numpy(), encoder=True)
+            return cls.of_table(needs, data.labels.numpy(), encoder=True, source=source)
         if data.has_factors:
             sizes = data.space.sizes
             corners = np.array([[0] * len(sizes), [size - 1 for size in sizes]])
-            return cls.of_table(needs, corners, encoder=True)
-        return cls(needs, encoder=True, why_no_factors="the data has no factors, only images")
+            return cls.of_table(needs, corners, encoder=True, source=source)
+        return cls(needs, encoder=True, source=source, why_no_factors="the data has no factors, only images")
 
     def why_not(self, metric: Metric) -> str | None:
         """Return the reason why a metric cannot be computed from this, or None."""
         if metric.needs == "other":
             return f"needs {metric.given}; call unweave.metrics.{metric.name}"
-        if metric.needs not in self.needs:
-            return self._missing(metric)
-        if metric.needs not in ("labels", "intervention"):
+        needs = metric.needs
+        if needs == "pool":
+            needs = "labels" if self.source == "pool" else "intervention"
+        if needs not in self.needs:
+            return self._missing(needs)
+        if needs not in ("labels", "intervention"):
             return None
         if self.continuous is not None and not metric.continuous:
             return f"factor {self.continuous} is continuous, but this metric compares classes"
@@ -74,14 +82,14 @@ class ScoringInputs:
             return f"needs at least {factors}, got {self.varying}"
         return None
 
-    def _missing(self, metric: Metric) -> str:
-        if metric.needs == "labels":
+    def _missing(self, needs: Needs) -> str:
+        if needs == "labels":
             return f"needs factors, but {self.why_no_factors}"
         if not self.encoder:
-            return f"needs {NEEDS[metric.needs]}: use unweave.score"
-        if metric.needs == "intervention":
+            return f"needs {NEEDS[needs]}: use unweave.score"
+        if needs == "intervention":
             return "needs data with an image of every combination of factors"
-        if metric.needs == "posterior" or "reconstruction" in self.needs:
+        if needs == "posterior" or "reconstruction" in self.needs:
             return "needs a posterior, but the encoder has no method posterior"
         return "needs reconstructions, but the encoder has no method reconstruct"
 
@@ -133,6 +141,14 @@ def check_settings(settings: Settings | None, metrics: Names) -> Settings:
         if given:
             known[name].check_settings(given)
     return settings
+
+
+def check_source(source: Any) -> Source:
+    """Return where codes that share a factor come from, or raise an error."""
+    if source not in get_args(Source):
+        raise InputError(f"source must be 'pool' or 'fresh', got {source!r}.", setting="source", value=source)
+    known: Source = source
+    return known
 
 
 def _find(metric: str | Callable[..., Any]) -> Metric:

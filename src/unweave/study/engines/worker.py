@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from unweave.data import DataIdentity, FactorData, open_data
 from unweave.errors import InputError, Unavailable
-from unweave.metrics.scoring.request import ScoringInputs, find_metrics
+from unweave.metrics.scoring.request import ScoringInputs, Source, find_metrics
 from unweave.progress import set_level
 from unweave.store.files import versions, write_text
 from unweave.store.lock import Busy, locked
@@ -83,11 +83,12 @@ class Worker:
         try:
             data = self._open(configuration.data)
             run = fit(configuration, Execution(**task.execution), data, store)
-            names = applicable(task.metrics, run, data)
+            scoring = Scoring(**task.scoring)
+            names = applicable(task.metrics, run, data, scoring.source)
             if left_out := [name for name in task.metrics if name not in names]:
                 write_text(folder / LEFT_OUT, json.dumps(left_out) + "\n")
             if names:
-                score_run(run, data, names, Scoring(**task.scoring), psnr=task.psnr)
+                score_run(run, data, names, scoring, psnr=task.psnr)
         except (KeyboardInterrupt, SystemExit, Busy):
             raise
         except BaseException as error:
@@ -106,7 +107,7 @@ class Worker:
 
 def score_run(run: Run, data: FactorData, metrics: Sequence[str], scoring: Scoring, *, psnr: float | None) -> None:
     """Score a run as a study asks for it: its final weights, or the best snapshot with at least this PSNR."""
-    shared = scoring.model_dump(include={"samples", "test_samples", "seed"})
+    shared = scoring.model_dump(include={"samples", "test_samples", "seed", "source"})
 
     def measure(weights: Run, names: Sequence[str]) -> Mapping[str, float]:
         settings = {name: scoring.settings[name] for name in names if name in scoring.settings}
@@ -126,9 +127,9 @@ def score_run(run: Run, data: FactorData, metrics: Sequence[str], scoring: Scori
     measure(run, metrics)
 
 
-def applicable(metrics: Sequence[str], run: Run, data: FactorData) -> list[str]:
+def applicable(metrics: Sequence[str], run: Run, data: FactorData, source: Source) -> list[str]:
     """Return the metrics of a study that can be computed for a run; an autoencoder has no ELBO, for example."""
-    there = ScoringInputs.of_data(data, run.offers)
+    there = ScoringInputs.of_data(data, run.offers, source=source)
     return [metric.name for metric in find_metrics(metrics) if there.why_not(metric) is None] if metrics else []
 
 

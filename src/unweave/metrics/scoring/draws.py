@@ -1,0 +1,139 @@
+"""Draws: codes of random points, and of points that share a factor; of new points of a space, or from a pool.
+
+The published scores by intervention encode new images for every vote. Codes that are there, with their factors, serve
+as well: a batch that shares a factor is drawn from all samples with one value of it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+from unweave.errors import InputError
+from unweave.factors import FactorSpace
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, check_seed, labelled
+from unweave.metrics.scoring.interventions import (
+    Represent,
+    batches_of,
+    codes_of,
+    random_axes,
+    torch_generator,
+    varying_axes,
+)
+
+LATENTS = 32  # of wider codes, fewer votes are drawn at a time
+
+
+class Fresh:
+    """Codes of new points of a factor space, encoded as they are drawn: the published form."""
+
+    def __init__(self, metric: str, represent: Represent, space: FactorSpace, seed: int, at_least: int) -> None:
+        self.metric, self.represent, self.space = metric, represent, space
+        self.axes = varying_axes(metric, space, at_least)
+        self.factors = len(space)
+        self._generator = torch_generator(seed)
+
+    def sample(self, n: int) -> tuple[Floats, Integers]:
+        """Return the codes (n, D) and factors (n, K) of random points."""
+        points = self.space.sample(n, self._generator)
+        return codes_of(self.metric, self.represent, points), points.numpy()
+
+    def batches(self, votes: int, points_each: int) -> Iterator[int]:
+        """Yield how many votes to draw at a time, so that their codes fit in memory."""
+        return batches_of(votes, points_each)
+
+    def random_axes(self, votes: int) -> Integers:
+        """Draw a factor that varies for each vote (votes,), uniformly."""
+        axes: Integers = random_axes(self.axes, votes, self._generator).numpy()
+        return axes
+
+    def held(self, axes: Integers, n: int) -> Floats:
+        """Return the codes (M, n, D) of batches of points that share one value of the factor of each batch (M,)."""
+        fixed = self.space.fixed_batches(len(axes), n, self._generator, axis=torch.from_numpy(axes))
+        return codes_of(self.metric, self.represent, fixed.factors)
+
+
+class Pool:
+    """Codes (N, D) that are there, with their factors (N, K); each value of a factor is equally likely to be held.
+
+    A batch has different rows if enough rows have the value; otherwise they are drawn with replacement.
+    """
+
+    def __init__(self, metric: str, codes: Codes, factors: Factors, seed: int, at_least: int) -> None:
+        sample = labelled(metric, codes, factors, factors_at_least=at_least)
+        self.metric, self.codes, self.classes = metric, sample.codes, sample.factors
+        self.axes, self.factors = sample.varying, sample.factors.shape[1]
+        self._rows = {axis: _by_value(self.classes[:, axis]) for axis in self.axes.tolist()}
+        self._rng = np.random.default_rng(check_seed(seed))
+        self._warned = False
+
+    def sample(self, n: int) -> tuple[Floats, Integers]:
+        """Return the codes and factors of n different rows, or of all if there are fewer."""
+        rows = self._rng.permutation(len(self.codes))[:n]
+        return self.codes[rows], self.classes[rows]
+
+    def batches(self, votes: int, points_each: int) -> Iterator[int]:
+        """Yield how many votes to draw at a time, so that their codes fit in memory."""
+        return batches_of(votes, points_each * -(-self.codes.shape[1] // LATENTS))
+
+    def random_axes(self, votes: int) -> Integers:
+        """Draw a factor that varies for each vote (votes,), uniformly."""
+        return self._rng.choice(self.axes, votes)
+
+    def held(self, axes: Integers, n: int) -> Floats:
+        """Return the codes (M, n, D) of batches of rows that share one value of the factor of each batch (M,)."""
+        self._warn_of_rare_values(n)
+        rows = np.empty((len(axes), n), np.int64)
+        for axis in np.unique(axes).tolist():
+            batches, (order, starts, counts) = axes == axis, self._rows[axis]
+            value = self._rng.integers(len(counts), size=int(batches.sum()))
+            rows[batches] = order[starts[value, None] + different_below(counts[value], n, self._rng)]
+        return self.codes[rows]
+
+    def _warn_of_rare_values(self, n: int) -> None:
+        counts = np.concatenate([counts for _, _, counts in self._rows.values()])
+        if (rare := int((counts < n).sum())) and not self._warned:
+            text = f"{self.metric}: {rare} of {len(counts)} values of factors have fewer than {n} samples"
+            warnings.warn(f"{text}, so rows are drawn with replacement for them; score more samples.", stacklevel=2)
+        self._warned = True
+
+
+def draws(metric: str, represent: Any, space: Any, seed: int, *, at_least: int = 2) -> Fresh | Pool:
+    """Return where a metric draws codes from: a function of points with their space, or codes with their factors."""
+    if isinstance(space, FactorSpace):
+        return Fresh(metric, represent, space, seed, at_least)
+    if callable(represent) and not hasattr(represent, "__array__"):
+        raise InputError(
+            f"{metric}: needs a function of points with the FactorSpace of the points, or codes with their factors, "
+            f"got a function with {type(space).__name__}."
+        )
+    return Pool(metric, represent, space, seed, at_least)
+
+
+def different_below(limits: Integers, n: int, rng: np.random.Generator) -> Integers:
+    """Draw n whole numbers below each limit (M,), different ones if the limit is at least n; (M, n)."""
+    drawn = (rng.random((len(limits), n)) * limits[:, None]).astype(np.int64)
+    close = np.flatnonzero((limits >= n) & (limits < 4 * n))  # repeats would be frequent: sort random keys instead
+    keys = rng.random((len(close), 4 * n))
+    keys[np.arange(4 * n) >= limits[close, None]] = 1.0
+    drawn[close] = keys.argsort(axis=1)[:, :n]
+    left = np.flatnonzero(limits >= 4 * n)
+    while len(left):  # draw repeated numbers again until none is left
+        order = drawn[left].argsort(axis=1, kind="stable")
+        ordered = np.take_along_axis(drawn[left], order, axis=1)
+        row, column = np.nonzero(ordered[:, 1:] == ordered[:, :-1])
+        again = left[row], order[row, column + 1]
+        drawn[again] = (rng.random(len(row)) * limits[again[0]]).astype(np.int64)
+        left = np.unique(again[0])
+    return drawn
+
+
+def _by_value(classes: Integers) -> tuple[Integers, Integers, Integers]:
+    """Return the rows ordered by their class, where each class starts, and how many rows it has."""
+    counts = np.bincount(classes)
+    counts = counts[counts > 0]
+    return np.argsort(classes, kind="stable"), np.cumsum(counts) - counts, counts
