@@ -33,6 +33,14 @@ def note(text: str) -> None:
         Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
 
 
+def say(text: str) -> None:
+    """Print a line on standard error unless progress is switched off."""
+    if _level != "quiet":
+        from rich.console import Console
+
+        Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
+
+
 def level() -> Level:
     """Return how much is shown."""
     return _level

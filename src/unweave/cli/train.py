@@ -66,6 +66,12 @@ def train(
             "as in data.size=32; can be repeated.",
         ),
     ] = None,
+    fast: Annotated[
+        bool,
+        typer.Option(
+            "--fast", help="Settings that reach a good model soon instead of the published ones; see the docs."
+        ),
+    ] = False,
     store: Store = None,
     label: Annotated[str, typer.Option(help="A label for the run.")] = "",
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", show_default="auto")] = None,
@@ -111,6 +117,7 @@ def train(
         "checkpoint_steps": checkpoint_steps,
         "checkpoint_seconds": checkpoint_seconds,
         "tensorboard": tensorboard or None,
+        "fast": fast or None,
     }
     flags = {key: value for key, value in flags.items() if value is not None}
     for key in flags.keys() & given.keys():

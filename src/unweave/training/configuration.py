@@ -24,6 +24,7 @@ from unweave.latents import LATENTS
 from unweave.own_code import check_own_code, guarded, only_own_code, own_code_of, source_hash
 from unweave.recipes import RECIPES, Recipe, compose, known_settings, parameters_of
 from unweave.recipes.composition import PARTS, Source
+from unweave.recipes.presets import fitting_beta, with_presets
 from unweave.recipes.published import set_by
 from unweave.settings import Settings, name_in
 from unweave.store.files import refused, write_text, writer_of
@@ -159,6 +160,7 @@ def configure(
     given = {key: value for key, value in settings.items() if value is not None or "." in key}
     execution = Execution(**{key: given.pop(key) for key in Execution.model_fields if key in given})
     own = {key: given.pop(key) for key in OWN_FIELDS if key in given and key != "sources"}
+    given = with_presets(recipe, given, data.shape)
     if isinstance(recipe, Configuration):
         own = {key: getattr(recipe, key) for key in OWN_FIELDS if key != "sources"} | own
         recipe = Recipe(**{name: getattr(recipe, name) for name in Recipe.model_fields})
@@ -179,6 +181,22 @@ def configure(
             _check_pairs(configuration, data)
     check_execution(execution)
     return configuration, execution
+
+
+def collapse_advice(configuration: Configuration) -> str:
+    """Return what to change so that a posterior does not collapse: a weaker KL, with a value that fits the images."""
+    weight = next((each.weight for each in configuration.terms if each.name == "kl"), None)
+    if weight is None:
+        return "Weaken the terms other than the reconstruction, or train for more steps."
+    sums = all(getattr(each.term, "reduction", "sum") == "sum" for each in configuration.terms)
+    fitting = fitting_beta(configuration.data.shape)
+    better = fitting if sums and fitting < weight else float(f"{weight / 4:.2g}")
+    setting = "beta" if set_by(configuration.base, "beta") == "kl.weight" else "kl.weight"
+    channels, height, width = configuration.data.shape
+    return (
+        f"A KL weighted by {weight:g} is too strong for {channels} × {height} × {width} pixels: "
+        f"try --set {setting}={better:g}, or let it grow, --set kl.schedule=linear."
+    )
 
 
 class Resolved(NamedTuple):

@@ -19,7 +19,7 @@ from unweave.data import FactorData
 from unweave.errors import Diverged
 from unweave.latents import Summary
 from unweave.model import Model
-from unweave.progress import Advance, progress
+from unweave.progress import Advance, progress, say
 from unweave.store.files import versions
 from unweave.store.folder import CHECKPOINT, LOG
 from unweave.store.log import Log
@@ -33,12 +33,15 @@ from unweave.training.assembly import (
     set_learning_rate,
 )
 from unweave.training.checkpoint import everything, load_tensors, restore, save_tensors, step_of
-from unweave.training.configuration import Configuration, Execution, changed_of
+from unweave.training.configuration import Configuration, Execution, changed_of, collapse_advice
 from unweave.training.end_summary import measure_psnr, summarise
 from unweave.training.objective import Objective
 from unweave.training.process import Stop, keep_memory, stopping
 from unweave.training.representation import Representation
 from unweave.training.run import save_run, snapshot_path
+
+COLLAPSED = 0.01  # nats of KL, below which a posterior tells nothing about an image
+COLLAPSE_STEPS, COLLAPSE_SHARE = 500, 0.2  # steps, and share of the run, before which a small KL means little
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class Session:
             *adversary_optimisers(self._objective, configuration),
         ]
         self._seconds = state.seconds if state else 0.0
+        self._warned = False
         self.start = self.done = self._restore()
         self._module, *self._wrapped = fabric.setup(self._objective, *self._optimisers)
 
@@ -132,6 +136,7 @@ class Session:
             if log is not None and (self.done % execution.log_steps == 0 or last):
                 shown = {name: float(value) for name, value in values.items()}
                 log.write(self.done, shown)
+                self._warn_of_collapse(shown)
                 advance(0, "  ".join(f"{name} {value:.4g}" for name, value in shown.items()))
             advance(1)
             self._seconds = before + time.monotonic() - began
@@ -191,6 +196,17 @@ class Session:
             images = data.images(torch.cat([pairs.first, pairs.second]), generator)
         floats = images.to(self._fabric.device, non_blocking=True).float().div_(255)
         return floats.to(memory_format=torch.channels_last)  # also with one channel, whose strides decide the output's
+
+    def _warn_of_collapse(self, values: dict[str, float]) -> None:
+        """Say once that the KL has vanished, when a fifth of the run and of its warm-up of the KL are over."""
+        c = self._configuration
+        kl = next((each for each in c.terms if each.name == "kl"), None)
+        late = self.done >= max(COLLAPSE_STEPS, COLLAPSE_SHARE * c.steps)
+        if kl is None or self._warned or not late or values["kl"] >= COLLAPSED:
+            return
+        if kl.schedule.at(self.done, c.steps, kl.weight) > 0:
+            self._warned = True
+            say(f"The posterior has collapsed at step {self.done:,}: KL {values['kl']:.2g} nats. {collapse_advice(c)}")
 
     def _call_back(self, values: dict[str, Tensor]) -> None:
         callback = self._callback

@@ -24,11 +24,12 @@ from unweave.store.scores import StoredScores, name_of_data, read_scores
 from unweave.store.state import State, read_state, status_of, write_state
 from unweave.training.assembly import with_weights
 from unweave.training.checkpoint import OPTIMISER, load_tensors, save_tensors
-from unweave.training.configuration import Configuration, only_code_of, read_configuration
+from unweave.training.configuration import Configuration, collapse_advice, only_code_of, read_configuration
 from unweave.training.end_summary import measure_baseline, measure_psnr, summarise
 from unweave.training.representation import Representation
 
 Outcome = Literal["trained", "continued", "opened"]
+FEW = 1_000  # steps, below which a run may only not have begun to learn
 HARDLY = 1.0  # dB over the mean image, below which a run has learned almost nothing
 
 
@@ -87,14 +88,25 @@ class Run(Representation):
 
     @property
     def hint(self) -> str:
-        """A sentence for a run that is clearly undertrained, otherwise ""."""
+        """A sentence for a run that has collapsed or is clearly undertrained, otherwise ""."""
         psnr, baseline = self.state.psnr, self.state.baseline
+        if psnr is not None and self.has_collapsed:
+            kl = sum(self.summary.kl or ())
+            told = "its posterior is the prior for every image"
+            short = " It is short, too: train it for more steps." if self.step < FEW else ""
+            return f"This run has collapsed: KL {kl:.2g} nats, {told}. {collapse_advice(self.configuration)}{short}"
         if self.configuration.linear or psnr is None or baseline is None or psnr >= baseline + HARDLY:
             return ""
         return (
             f"This run reconstructs barely better than the mean image ({psnr:.1f} dB against {baseline:.1f} dB): "
             "train it for more steps."
         )
+
+    @property
+    def has_collapsed(self) -> bool:
+        """Whether no latent of a posterior depends on the image."""
+        summary = self.summary
+        return summary.kl is not None and not any(summary.active)
 
     def snapshots(self, *, psnr: float = 0.0) -> list[int]:
         """Return the steps of the snapshots with at least this PSNR, in dB (Hsu et al. 2024, sec. 4.1)."""
