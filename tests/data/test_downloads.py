@@ -159,3 +159,31 @@ def test_the_folder_is_the_users_choice_or_the_platforms(monkeypatch: pytest.Mon
     monkeypatch.delenv("UNWEAVE_DATA")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert data_folder("dsprites").parts[-2:] == ("unweave", "dsprites")
+
+
+def test_a_mirror_continues_what_the_first_address_began(tmp_path: Path) -> None:
+    with serve(Site(CONTENT, etag='"a"', cut_after=1_000_000)) as first, serve(Site(CONTENT, etag='"b"')) as mirror:
+        file = remote(first, checksum=SHA256, mirrors=(mirror.url,))
+        assert fetch(file, tmp_path).read_bytes() == CONTENT
+        assert 0 < int(mirror.requests[0]["range"].removeprefix("bytes=").removesuffix("-")) <= 1_000_000
+    assert leftovers(tmp_path) == ["file.bin"]
+
+
+def test_a_mirror_replaces_an_address_that_is_gone_or_has_another_file(tmp_path: Path) -> None:
+    with serve(Site(b"", status=404)) as gone, serve(Site(CONTENT[::-1])) as other, serve(Site(CONTENT)) as mirror:
+        for number, first in enumerate((gone, other)):
+            file = remote(first, checksum=SHA256, mirrors=(mirror.url,))
+            assert fetch(file, tmp_path / str(number)).read_bytes() == CONTENT
+        file = remote(gone, checksum=SHA256, mirrors=(other.url,))
+        with pytest.raises(Unavailable, match=r"none of the 2 addresses .*404 Not Found.*is not the published file"):
+            fetch(file, tmp_path / "none")
+
+
+def test_a_mirror_with_another_length_leaves_the_part_alone(tmp_path: Path) -> None:
+    with serve(Site(CONTENT, cut_after=1_000_000)) as first, serve(Site(CONTENT[:-1])) as mirror:
+        with pytest.raises(Unavailable, match="its length is not that of the part from another address"):
+            fetch(remote(first, checksum=SHA256, mirrors=(mirror.url,)), tmp_path)
+        done = (tmp_path / "file.bin.part").stat().st_size
+        first.cut_after = None
+        assert fetch(remote(first, checksum=SHA256), tmp_path).read_bytes() == CONTENT
+        assert first.requests[-1]["range"] == f"bytes={done}-"

@@ -19,8 +19,9 @@ CITATION = (
     "Gondal et al., On the Transfer of Inductive Bias from Simulation to the Real World: "
     "a New Disentanglement Dataset, NeurIPS 2019"
 )
-# the addresses in older code, under storage.googleapis.com, have not worked since 2023
+# the addresses in older code, under storage.googleapis.com/disentanglement_dataset, have not worked since 2023
 ADDRESS = "https://huggingface.co/datasets/waleedgondal/mpi3d/resolve/main"
+MIRROR = "https://storage.googleapis.com/mpi3d_disentanglement_dataset/data"  # of the authors
 
 
 def _card(title: str, values: int, file: RemoteFile) -> Card:
@@ -44,6 +45,12 @@ def _card(title: str, values: int, file: RemoteFile) -> Card:
     )
 
 
+def _file(name: str, md5: str, mirrored: str = "") -> RemoteFile:
+    """Return a file with its mirror, where it may have another name."""
+    mirrors = (f"{MIRROR}/{mirrored or name}",)
+    return RemoteFile(name, f"{ADDRESS}/{name}", checksum=f"md5:{md5}", mirrors=mirrors)
+
+
 class _MPI3D(Published):
     """Read from ``images`` of the .npz file, which are already in grid order."""
 
@@ -59,7 +66,7 @@ class MPI3DToy(_MPI3D):
     card = _card(
         "a robot arm and an object, simply rendered",
         6,
-        RemoteFile("mpi3d_toy.npz", f"{ADDRESS}/mpi3d_toy.npz", checksum="md5:55889cb7c7dfc655d6e0277beee88868"),
+        _file("mpi3d_toy.npz", "55889cb7c7dfc655d6e0277beee88868"),
     )
 
 
@@ -70,9 +77,7 @@ class MPI3DRealistic(_MPI3D):
     card = _card(
         "a robot arm and an object, realistically rendered",
         6,
-        RemoteFile(
-            "mpi3d_realistic.npz", f"{ADDRESS}/mpi3d_realistic.npz", checksum="md5:59a6225b88b635365f70c91b3e52f70f"
-        ),
+        _file("mpi3d_realistic.npz", "59a6225b88b635365f70c91b3e52f70f"),
     )
 
 
@@ -83,7 +88,7 @@ class MPI3DReal(_MPI3D):
     card = _card(
         "a robot arm and an object, photographed",
         6,
-        RemoteFile("mpi3d_real.npz", f"{ADDRESS}/mpi3d_real.npz", checksum="md5:0f33f609918fb5c97996692f91129802"),
+        _file("mpi3d_real.npz", "0f33f609918fb5c97996692f91129802", mirrored="real.npz"),
     )
 
 

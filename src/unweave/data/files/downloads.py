@@ -7,7 +7,7 @@ import os
 import shutil
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.message import Message
 from http.client import HTTPException
 from pathlib import Path
@@ -30,10 +30,12 @@ class RemoteFile:
     size: int | None = None  # in bytes, if published
     checksum: str | None = None  # "md5:…", "sha256:…" or "git:…" (the name of a git blob), if published
     about: str = ""  # the approximate size, if the exact one is not published
+    mirrors: tuple[str, ...] = ()  # other addresses, used in turn if the first fails
 
     def __str__(self) -> str:
         size = f"{self.size:,} bytes" if self.size else self.about
-        return f"{self.url} ({', '.join(filter(None, [size, self.checksum or 'no published checksum']))})"
+        facts = ", ".join(filter(None, [size, self.checksum or "no published checksum"]))
+        return " or ".join([self.url, *self.mirrors]) + f" ({facts})"
 
 
 def checksum(path: Path, algorithm: str) -> str:
@@ -66,7 +68,10 @@ def verify(path: Path, file: RemoteFile) -> None:
 
 
 def fetch(file: RemoteFile, folder: Path) -> Path:
-    """Download a file into a folder unless a verified copy is there; an interrupted download is resumed."""
+    """Download a file into a folder unless a verified copy is there; an interrupted download is resumed.
+
+    If an address fails, its mirrors are tried; they continue what was downloaded if the length of their file agrees.
+    """
     path, part = folder / file.name, folder / f"{file.name}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -79,23 +84,42 @@ def fetch(file: RemoteFile, folder: Path) -> Path:
         if path.exists():
             verify(path, file)
             return path
-        resumed = part.exists()
-        _download(file, part, path)
+        *others, last = (file.url, *file.mirrors)
+        failures = ""
+        for url in others:
+            try:
+                _fetch_from(replace(file, url=url), part, path)
+                return path
+            except Unavailable as error:
+                failures += f"{error} "
         try:
-            verify(part, file)
-        except Unavailable:
-            part.unlink()  # the next download must not resume it
-            if not resumed:
+            _fetch_from(replace(file, url=last), part, path)
+        except Unavailable as error:
+            if not others:
                 raise
-            _download(file, part, path)
-            verify(part, file)
-        part.replace(path)
+            message = f"none of the {len(others) + 1} addresses of {file.name} worked: {failures}{error}"
+            raise Unavailable(message) from error
     return path
+
+
+def _fetch_from(file: RemoteFile, part: Path, path: Path) -> None:
+    """Download and verify a file, and start again once if a resumed download is not the published file."""
+    resumed = part.exists()
+    _download(file, part, path)
+    try:
+        verify(part, file)
+    except Unavailable:
+        part.unlink()  # the next download must not resume it
+        if not resumed:
+            raise
+        _download(file, part, path)
+        verify(part, file)
+    part.replace(path)
 
 
 def _download(file: RemoteFile, part: Path, path: Path) -> None:
     """Resume a partial download, or start again if the file on the server has changed."""
-    version = part.with_name(f"{part.name}.version")  # tag and length of the file that the part belongs to
+    version = part.with_name(f"{part.name}.version")  # address, tag and length of the file that the part belongs to
     done = part.stat().st_size if part.exists() and (version.exists() or file.checksum) else 0
     request = urllib.request.Request(file.url, headers={"User-Agent": "unweave"})
     if done:
@@ -105,8 +129,13 @@ def _download(file: RemoteFile, part: Path, path: Path) -> None:
             headers = response.headers
             if "text/html" in headers.get("Content-Type", ""):
                 raise Unavailable(_by_hand(file, path, "the server answered with a web page"))
-            said = _version(headers, response.status)
-            if done and (response.status != 206 or (version.exists() and version.read_text() != said)):
+            said = _version(file.url, headers, response.status)
+            before = version.read_text() if done and version.exists() else said
+            if file.mirrors and before.split("\n")[0] != file.url:  # another address: the checksum will tell
+                if not file.checksum or before.split("\n")[-1] != said.split("\n")[-1]:
+                    raise Unavailable(_by_hand(file, path, "its length is not that of the part from another address"))
+                before = said
+            if done and (response.status != 206 or before != said):
                 part.unlink()  # the server sends the whole file, or has another one now
                 done = 0
                 if response.status == 206:
@@ -129,11 +158,11 @@ def _download(file: RemoteFile, part: Path, path: Path) -> None:
     return None
 
 
-def _version(headers: Message, status: int) -> str:
-    """Return the tag or date that the server gives its file, and the length of the file."""
+def _version(url: str, headers: Message, status: int) -> str:
+    """Return the address, the tag or date that the server gives its file, and the length of the file, one per line."""
     tag = headers.get("ETag") or headers.get("Last-Modified") or ""
     length = _total_of_range(headers) if status == 206 else _total(headers, 0)
-    return f"{tag} {length}"
+    return f"{url}\n{tag}\n{length}"
 
 
 def _total(headers: Message, done: int) -> int | None:
