@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.cli.running import run
+from tests.data.fabricated import SMALL, Shelf, h5, noise
 from tests.data.servers import Site, serve
 from unweave.cli.options import check_picture
 from unweave.data import SETS, identity_of
@@ -182,3 +183,21 @@ def test_wrong_words_are_a_sentence_and_exit_code_two(
     shown = capsys.readouterr()
     assert message in shown.err
     assert "Traceback" not in shown.err
+
+
+def test_check_compares_with_what_is_published_and_draws_the_order(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, empty_data_root: Path
+) -> None:
+    Shelf(empty_data_root, monkeypatch).put("shapes3d", [h5(noise(12, 64, 64, 3))], SMALL)
+    assert run(monkeypatch, "data", "check", "shapes3d") == 1  # noise is not 3D Shapes
+    shown = capsys.readouterr().out
+    for words in ("images: 12", "3dshapes.h5: sha256:", "0.502585", "not as published: Michlo", "shapes3d-order.png"):
+        assert words in shown
+    with Image.open(tmp_path / "shapes3d-order.png") as picture:
+        assert picture.width > 1000
+    assert run(monkeypatch, "data", "check", "shapes3d,size=32", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["images"], found["agrees"], found["largest_difference"]) == (12, True, None)
+    assert found["published"]["other_options"] == {"size": 64, "filter": None}
+    assert run(monkeypatch, "data", "check", "cars3d") == 2
+    assert "unweave data fetch cars3d" in capsys.readouterr().err

@@ -7,7 +7,7 @@ import torch
 from PIL import Image
 
 import unweave
-from unweave.figures import draw_contact_sheet, make_sheet
+from unweave.figures import draw_contact_sheet, make_order, make_sheet
 
 
 def test_a_sheet_has_random_images_and_a_traversal_a_factor(generator: torch.Generator) -> None:
@@ -17,6 +17,14 @@ def test_a_sheet_has_random_images_and_a_traversal_a_factor(generator: torch.Gen
     assert [len(images) for _, images in sheet.rows] == [8, 8, 3, 6, 8, 8, 8]
     places = sheet.rows[5][1].float().mean((1, 2)).argmax(1)  # brightest column along the x traversal
     assert (places.diff() > 0).all()
+
+
+def test_the_order_is_that_of_the_grid(generator: torch.Generator) -> None:
+    values = torch.cartesian_prod(torch.arange(3), torch.arange(4))
+    images = (10 * values[:, 0] + values[:, 1]).to(torch.uint8)[:, None, None].expand(12, 8, 8)
+    sheet = make_order(unweave.load(images.clone(), factors=values, names=["a", "b"]), generator, columns=4)
+    shown = {label: row[:, 0, 0, 0].tolist() for label, row in sheet.rows}
+    assert shown == {"first images": [0, 1, 2, 3], "a 0 to 2": [2, 12, 22], "b 0 to 3": [10, 11, 12, 13]}
 
 
 def test_images_without_factors_get_random_rows_only(generator: torch.Generator) -> None:

@@ -1,4 +1,4 @@
-"""``unweave data``: list, show, fetch, distances."""
+"""``unweave data``: list, show, fetch, check, distances."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ from unweave.errors import InputError
 
 if TYPE_CHECKING:
     from unweave.data import FactorData
+    from unweave.data.check import DataCheck
     from unweave.data.distances import ChannelStatistics, Importance, Matrices
     from unweave.factors import FactorSpace
 
-data_app = Commands("Data sets: list, show and fetch them, and measure perceived distances.")
+data_app = Commands("Data sets: list, show, fetch and check them, and measure perceived distances.")
 
 Name = Annotated[
     str,
@@ -101,6 +102,84 @@ def fetch(name: Annotated[str, typer.Argument(metavar="NAME", help="The name of 
         what = "verified" if file.checksum or file.size else "fetched (there is no published checksum to compare with)"
         console.print(f"{what} {path}", soft_wrap=True)
     console.print(f"ready: {load(name)!r}", soft_wrap=True)
+
+
+@data_app.command()
+def check(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None, as_json: Json = False) -> None:
+    """Compare a data set with what is published of it, and draw its images in the order of its factors.
+
+    Prints the number of images, the checksums of files, and the mean and deviation of each channel beside published
+    ones; exits with 1 if they differ. With --json, write a picture only if --out is given.
+    """
+    import torch
+
+    from unweave.data.check import check_data
+
+    if out is not None:
+        check_picture(out)
+    data = load_data(name, _options(settings))
+    path = out if as_json else out or Path(f"{data.name}-order.png")
+    if path is not None:
+        check_picture(path)
+    generator = torch.Generator().manual_seed(seed)
+    found = check_data(data, generator)
+    if as_json:
+        print_json(_check_as_json(data, found))
+    else:
+        _print_check(data, found)
+    if path is not None and data.has_factors:
+        from unweave.figures import draw_contact_sheet, make_order
+
+        save(draw_contact_sheet(make_order(data, generator)), path, report=not as_json)
+    if not found.agrees:
+        raise typer.Exit(1)
+
+
+def _print_check(data: FactorData, found: DataCheck) -> None:
+    console.print(repr(data), soft_wrap=True)
+    console.print(f"images: {found.images:,}")
+    for file in found.files:
+        state = "not there; drawn, or read from the converted array" if file.state == "not there" else file.state
+        console.print(f"file {file.path}: {' '.join(filter(None, [file.checksum, state]))}", soft_wrap=True)
+    published, beside = found.published, found.off is not None
+    table = Table("channel", "mean", "std", *(("mean published", "std published") * beside), box=None, pad_edge=False)
+    for channel, (mean, std) in enumerate(zip(found.channels.mean, found.channels.std, strict=True)):
+        others = (published.mean[channel], published.std[channel]) if published and beside else ()
+        table.add_row(str(channel), *(f"{value:.6f}" for value in (mean, std, *others)))
+    console.print(table)
+    sampled = "all images" if found.channels.exact else f"a sample of {found.channels.images:,} images"
+    if published is None:
+        console.print(f"from {sampled}; no constants are published of {data.name}.", soft_wrap=True)
+    elif found.off is None:
+        options = ", ".join(f"{key}={value}" for key, value in found.other_options.items())
+        console.print(f"from {sampled}; constants are published ({published.source}) with {options}.", soft_wrap=True)
+    else:
+        verdict = "as published" if found.agrees else "not as published"
+        console.print(f"from {sampled}; {verdict}: {published.source}, largest difference {found.off:.1e}.")
+
+
+def _check_as_json(data: FactorData, found: DataCheck) -> dict[str, Any]:
+    published = found.published
+    return {
+        "data": data.name,
+        "images": found.images,
+        "files": [{"path": str(each.path), "state": each.state, "checksum": each.checksum} for each in found.files],
+        "channels": {
+            "mean": found.channels.mean.tolist(),
+            "std": found.channels.std.tolist(),
+            "images": found.channels.images,
+            "exact": found.channels.exact,
+        },
+        "published": published
+        and {
+            "mean": list(published.mean),
+            "std": list(published.std),
+            "source": published.source,
+            "other_options": found.other_options,
+        },
+        "largest_difference": found.off,
+        "agrees": found.agrees,
+    }
 
 
 @data_app.command()

@@ -1,7 +1,7 @@
 """Figures: one function that makes the table, and one that draws it and returns a matplotlib figure."""
 
 from unweave.figures.catalogue import FIGURES, applicable_figures
-from unweave.figures.contact_sheet import Sheet, draw_contact_sheet, make_sheet
+from unweave.figures.contact_sheet import Sheet, draw_contact_sheet, make_order, make_sheet
 from unweave.figures.data_distances import draw_distance_matrices
 from unweave.figures.drawing.style import save_figure
 from unweave.figures.figure import Figure
@@ -19,6 +19,7 @@ __all__ = [
     "draw_distance_matrices",
     "draw_reconstructions",
     "draw_traversals",
+    "make_order",
     "make_reconstructions",
     "make_sheet",
     "make_traversals",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from unweave.data.published_constants import PUBLISHED_CONSTANTS
 from unweave.errors import Unavailable, extra
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 
@@ -43,10 +44,9 @@ PUBLISHED: dict[str, dict[str, tuple[float, float]]] = {  # mean and standard de
     },
 }
 CONSTANTS = {  # mean and standard deviation of each channel, Table A2
-    "cars3d": ((0.897668, 0.889166, 0.885148), (0.225032, 0.239946, 0.247921)),
-    "shapes3d": ((0.502585, 0.578760, 0.603450), (0.294081, 0.344398, 0.366169)),
-    "dsprites": ((0.042494,), (0.195166,)),
-    "xysquares": ((0.015625,) * 3, (0.124035,) * 3),
+    name: tuple(tuple(round(value, 6) for value in values) for values in (known.mean, known.std))
+    for name, known in PUBLISHED_CONSTANTS.items()
+    if name in PUBLISHED
 }
 SPACINGS = range(1, 9)
 SEED = 0
