@@ -10,7 +10,7 @@ from onnx import numpy_helper
 from tests.interop.runs import small_run
 from unweave import Run
 from unweave.errors import Unavailable
-from unweave.interop.onnx import agreement as checking
+from unweave.interop import onnx_agreement as checking
 from unweave.interop.onnx import export_onnx, make_decoder_graph, make_encoder_graph
 from unweave.interop.onnx_agreement import check_decoder, check_encoder, example_codes, example_images
 
