@@ -29,9 +29,9 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The site, in site/. The variable silences an advertisement.
+# The site, in site/, where a broken link is an error. The variable silences an advertisement.
 docs: $(READY)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 format: $(READY)
 	$(BIN)/ruff format .

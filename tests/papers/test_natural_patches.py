@@ -14,7 +14,7 @@ from tests.papers.judging import verdicts
 from unweave.papers import FINDINGS, study_of
 from unweave.papers.natural_patches import mean_area, measure
 
-SMALL = {"steps": 2, "net.width": 0.125, "batch": 8, "latents": 10}
+SMALL = {"steps": 2, "net.width": 0.125, "batch": 8, "latents": 10, "seeds": 2}
 FINDING = FINDINGS["natural-patches"]
 
 

@@ -148,7 +148,7 @@ def answer(table: pandas.DataFrame) -> Answer:
                 _published_costs(),
                 note="The time of the fastest run of each method on the first data set. At the lite scale the "
                 "smoothness penalties see a part of the batch; the exact penalty was measured as a "
-                "[benchmark](../benchmarks/cost.md).",
+                "[benchmark](../../benchmarks/cost.md).",
             ),
         ],
     )
