@@ -50,6 +50,21 @@ def test_a_study_scores_the_best_snapshot_of_each_run(tmp_path: Path) -> None:
     assert set(table["snapshot"]) - {6}, "some run should be best before its end"
 
 
+def test_each_of_several_scores_is_that_of_its_own_best_snapshot(tmp_path: Path) -> None:
+    study = Study(BEST.replace('by = "mig"', 'by = ["modularity", "mig"]'), store=tmp_path)
+    assert carry_out(study) == [""] * 6
+    assert study.status() == {"finished": 6}
+    table = study.table().set_index("run")
+    for run in study.runs():
+        for score in ("mig", "modularity"):
+            values = {step: run.at(step).scores[score].score for step in run.snapshots()}
+            assert table.loc[run.name, score] == max(values.values())
+            assert values[int(table.loc[run.name, f"snapshot of {score}"])] == max(values.values())
+        first = int(table.loc[run.name, "snapshot of modularity"])
+        assert run.at(first).scores["psnr"].score == table.loc[run.name, "psnr"]
+    assert (table["snapshot of mig"] != table["snapshot of modularity"]).any()
+
+
 def test_final_weights_are_the_default_also_of_runs_whose_snapshots_were_scored(tmp_path: Path) -> None:
     carry_out(Study(BEST, store=tmp_path))
     final = Study(FINAL, store=tmp_path)

@@ -173,7 +173,8 @@ def _check_snapshot(spec: Spec, rule: SnapshotRule, runs: list[Planned], text: s
         return with_line(text, *place_in_snapshot(text, key), error)
 
     try:
-        _check_score(spec, rule.by, f"{rule.title} by")
+        for score in rule.scores:
+            _check_score(spec, score, f"{rule.title} by")
     except InputError as error:
         raise wrong("by", error) from None
     if rule.psnr and "psnr" not in spec.metrics:

@@ -28,12 +28,20 @@ NUMBER = re.compile(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)(e[+-]?\d+)?|true|false", re.IG
 
 
 class SnapshotRule(Settings):
-    """Score a snapshot of each run instead of its final weights: the best of those that reconstruct well enough."""
+    """Score a snapshot of each run instead of its final weights: the best of those that reconstruct well enough.
+
+    With several scores in ``by``, each of them is that of the snapshot which is best in it.
+    """
 
     title: ClassVar[str] = "[score.snapshot]"
-    by: str  # a score, as in infomec.modularity
+    by: str | tuple[str, ...] = Field(min_length=1)  # a score, as in infomec.modularity, or several
     best: Literal["highest", "lowest"] = "highest"
     psnr: dict[str, Annotated[float, Field(strict=True)]] = Field(default_factory=dict)  # dB required, by data set
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """The scores that choose snapshots; the first also chooses for metrics that are not among them."""
+        return (self.by,) if isinstance(self.by, str) else self.by
 
 
 class Scoring(Settings):

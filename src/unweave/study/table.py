@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,13 +28,14 @@ class Row:
     error: str = ""
     scores: dict[str, float] = field(default_factory=dict)
     missing: tuple[str, ...] = ()  # metrics of the study that were not measured yet
-    snapshot: int | None = None  # the step that was scored, if the study has a rule for snapshots
+    snapshots: dict[str, int] = field(default_factory=dict)  # the steps that were scored by a rule, by the score of it
 
     def flat(self) -> dict[str, Any]:
         """Return the row as one dictionary for a data frame, without the configuration."""
         known = {"run": self.run, "state": self.state, "step": self.step, "seconds": self.seconds, "psnr": self.psnr}
-        snapshot = {} if self.snapshot is None else {"snapshot": self.snapshot}
-        return {**known, **self.settings, **snapshot, **self.scores, "error": self.error}
+        several = len(self.snapshots) > 1
+        steps = {f"snapshot of {score}" if several else "snapshot": step for score, step in self.snapshots.items()}
+        return {**known, **self.settings, **steps, **self.scores, "error": self.error}
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Chosen:
 
     scores: dict[str, float]
     missing: tuple[str, ...]  # metrics
-    snapshot: int | None  # the step that was scored, if there is a rule for snapshots
+    snapshots: dict[str, int]  # the steps that were scored, by score, if there is a rule for snapshots
 
 
 class Protocols:
@@ -70,29 +72,45 @@ class Protocols:
             matches, step, data = self._match(metric, protocol)
             if matches and data in (None, record.data_name):
                 measured.setdefault(record.step if step is None else step, {})[metric] = numbers
-        snapshot = None if self._rule is None else self._snapshot(self._rule, measured, settings)
-        step = record.step if self._rule is None else snapshot
-        found = {} if step is None else measured.get(step, {})
-        scores: dict[str, float] = {}
-        for metric in self.metrics:
-            scores |= found.get(metric, {})
-        return Chosen(scores, tuple(metric for metric in self.metrics if metric not in found), snapshot)
+        if self._rule is None:
+            return self._taken(measured, dict.fromkeys(self.metrics, record.step), {})
+        best = self._snapshots(self._rule, measured, settings)
+        if best is None:
+            return Chosen({}, self.metrics, {})
+        steps = dict.fromkeys(self.metrics, next(iter(best.values())))  # the first score chooses for other metrics
+        steps |= {metric_of(score, self.metrics): step for score, step in reversed(best.items())}
+        return self._taken(measured, steps, best)
 
-    def _snapshot(
+    def _taken(
+        self, measured: dict[int, dict[str, dict[str, float]]], steps: dict[str, int], best: dict[str, int]
+    ) -> Chosen:
+        """Return the scores of each metric at its step, and those that chose a snapshot at theirs."""
+        scores: dict[str, float] = {}
+        for metric, step in steps.items():
+            scores |= measured.get(step, {}).get(metric, {})
+        for score, step in best.items():
+            scores[score] = measured[step][metric_of(score, self.metrics)][score]
+        missing = [metric for metric, step in steps.items() if metric not in measured.get(step, {})]
+        return Chosen(scores, tuple(missing), best)
+
+    def _snapshots(
         self, rule: SnapshotRule, measured: dict[int, dict[str, dict[str, float]]], settings: dict[str, Any]
-    ) -> int | None:
-        """Return the step of the snapshot that counts, None if none does or not all of them were measured."""
-        least, metric = rule.psnr.get(str(settings["data"])), metric_of(rule.by, self.metrics)
-        first = metric if least is None else "psnr"
-        quality = {
-            step: found[first][rule.by if least is None else "psnr"]
-            for step, found in measured.items()
-            if first in found
-        }
-        good = good_enough(quality, least)
-        if len(quality) < settings["snapshots"] or any(metric not in measured[step] for step in good):
+    ) -> dict[str, int] | None:
+        """Return the step of the snapshot that counts for each score of the rule, None if not all were measured."""
+        least, metrics = rule.psnr.get(str(settings["data"])), {metric_of(name, self.metrics) for name in rule.scores}
+        needed = metrics if least is None else {"psnr"}
+        known = [step for step, found in measured.items() if needed <= found.keys()]
+        good = good_enough(
+            {step: math.inf if least is None else measured[step]["psnr"]["psnr"] for step in known}, least
+        )
+        if len(known) < settings["snapshots"] or any(not metrics <= measured[step].keys() for step in good):
             return None
-        return best_step(rule, {step: measured[step][metric][rule.by] for step in good})
+        steps = {
+            score: best_step(rule, {step: measured[step][metric_of(score, self.metrics)][score] for step in good})
+            for score in rule.scores
+        }
+        best = {score: step for score, step in steps.items() if step is not None}
+        return best if len(best) == len(steps) else None
 
     def _match(self, metric: str, protocol: str) -> tuple[bool, int | None, str | None]:
         """Return whether a protocol is the one that was asked for, its step and its data."""
@@ -121,7 +139,7 @@ def row_of(record: Record, settings: dict[str, Any], protocols: Protocols) -> Ro
         _why_not_scored(record.folder) if failed else record.error,
         chosen.scores,
         missing,
-        chosen.snapshot,
+        chosen.snapshots,
     )
 
 

@@ -114,16 +114,19 @@ def score_run(run: Run, data: FactorData, metrics: Sequence[str], scoring: Scori
         return score(weights, data, metrics=names, settings=settings, workers=1, **shared).table
 
     if (rule := scoring.snapshot) is not None:
-        metric, steps = metric_of(rule.by, metrics), run.snapshots()
+        chosen, steps = list(dict.fromkeys(metric_of(each, metrics) for each in rule.scores)), run.snapshots()
         if not steps:
             raise InputError("the run has no snapshots.")
         quality = {step: math.inf if psnr is None else measure(run.at(step), ["psnr"])["psnr"] for step in steps}
         if not (good := good_enough(quality, psnr)):
             raise InputError(f"no snapshot reaches {psnr:g} dB: the best has {max(quality.values()):.1f} dB.")
-        best = best_step(rule, {step: measure(run.at(step), [metric])[rule.by] for step in good})
-        if best is None:
-            raise InputError(f"{rule.by} is not a number for any snapshot.")
-        run = run.at(best)
+        measured = {step: measure(run.at(step), chosen) for step in good}
+        best = [best_step(rule, {step: found[each] for step, found in measured.items()}) for each in rule.scores]
+        for each, step in zip(rule.scores, best, strict=True):
+            if step is None:
+                raise InputError(f"{each} is not a number for any snapshot.")
+        if best[0] is not None:
+            run = run.at(best[0])
     measure(run, metrics)
 
 
