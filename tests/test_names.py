@@ -68,6 +68,6 @@ def test_a_name_near_nothing_lists_all() -> None:
 
 
 def test_a_missing_extra_says_what_to_type() -> None:
-    with pytest.raises(MissingExtra, match=r"this needs raay, .*: pip install 'unweave\[cluster\]'"):
+    with pytest.raises(MissingExtra, match=r"this needs raay, .*: pip install -e '\.\[cluster\]'"):
         extra("raay.tune", "cluster")
     assert extra("json", "cluster").loads("1") == 1

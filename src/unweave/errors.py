@@ -94,7 +94,8 @@ def extra(module: str, extra: str) -> Any:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
-        raise MissingExtra(f"this needs {package}, which is not installed: pip install 'unweave[{extra}]'") from error
+        how = f"in the clone of Unweave: pip install -e '.[{extra}]'"
+        raise MissingExtra(f"this needs {package}, which is not installed; {how}") from error
 
 
 def whole(what: str, value: object, *, at_least: int | None = 0, at_most: int | None = None) -> int:

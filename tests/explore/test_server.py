@@ -42,5 +42,5 @@ def test_a_missing_extra_is_named(store: Path, module: str, monkeypatch: pytest.
         return real(name)
 
     monkeypatch.setattr("unweave.errors.importlib.import_module", absent)
-    with pytest.raises(MissingExtra, match=r"pip install 'unweave\[explore\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install -e '\.\[explore\]'"):
         serve(find_selection(None, store=store), browser=False)

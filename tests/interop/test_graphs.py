@@ -38,7 +38,7 @@ def test_a_net_that_cannot_be_exported_is_a_sentence(tmp_path: Path) -> None:
 def test_without_onnx_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = small_run("pca", tmp_path)
     monkeypatch.setitem(sys.modules, "onnxscript", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unweave\[onnx\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install -e '\.\[onnx\]'"):
         make_decoder_graph(run)
 
 

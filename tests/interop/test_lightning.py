@@ -175,5 +175,5 @@ def test_the_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_without_lightning_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "lightning.pytorch", None)
     monkeypatch.delitem(sys.modules, "unweave.interop.lightning")
-    with pytest.raises(MissingExtra, match=r"pip install 'unweave\[lightning\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install -e '\.\[lightning\]'"):
         unweave.interop.ScoreCallback  # noqa: B018

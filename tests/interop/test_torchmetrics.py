@@ -176,5 +176,5 @@ def test_the_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
 def test_without_torchmetrics_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torchmetrics", None)
     monkeypatch.delitem(sys.modules, "unweave.interop.torchmetrics")
-    with pytest.raises(MissingExtra, match=r"pip install 'unweave\[torchmetrics\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install -e '\.\[torchmetrics\]'"):
         unweave.interop.CodeScores  # noqa: B018

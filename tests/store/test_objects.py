@@ -129,5 +129,5 @@ def test_unknown_protocols_are_refused() -> None:
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "s3fs", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'unweave\[s3\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install -e '\.\[s3\]'"):
         Objects("s3://bucket/x")
