@@ -5,7 +5,7 @@ import pandas
 import pytest
 
 from unweave.errors import InputError
-from unweave.figures.score_by_spacing import draw_score_by_spacing, make_score_by_spacing
+from unweave.figures.score_by_spacing import draw_score_by_spacing, fitted_curve, make_score_by_spacing
 
 
 def table() -> pandas.DataFrame:
@@ -46,3 +46,30 @@ def test_data_sets_are_not_mixed() -> None:
     assert [panel.get_title() for panel in axes] == ["MIG", "SAP", "", ""]
     assert [panel.get_ylabel() for panel in axes] == ["XYSquares", "", "Rooms3D", ""]
     assert [np.asarray(panel.lines[1].get_ydata()).tolist() for panel in axes[::2]] == [[0.1, 0.1], [0.9, 0.9]]
+
+
+def test_the_fitted_curve_is_the_least_squares_polynomial_within_its_band() -> None:
+    random = np.random.default_rng(1)
+    x = np.repeat(np.arange(1.0, 9.0), 5)
+    y = 0.3 - 0.04 * x + 0.002 * x**3 / 10 + 0.01 * random.normal(size=len(x))
+    at = np.linspace(1, 8, 15)
+    middle, low, high = fitted_curve(x, y, 4, at)
+    np.testing.assert_allclose(middle, np.polyval(np.polyfit(x, y, 4), at), atol=1e-9)
+    assert ((low < middle) & (middle < high)).all()
+    assert (high - low).max() < 0.06
+    few, *_ = fitted_curve(np.array([1.0, 1, 2, 2]), np.array([0.0, 2, 3, 5]), 4, np.array([1.0, 1.5, 2.0]))
+    np.testing.assert_allclose(few, [1, 2.5, 4], atol=1e-9)  # two values determine a line
+
+
+def test_a_fit_takes_the_place_of_the_lines_through_means() -> None:
+    rows = [
+        {"data": "xysquares", "recipe": "beta_vae", "data.spacing": spacing, "mig": 1 / spacing + seed / 100}
+        for spacing in range(1, 9)
+        for seed in range(3)
+    ]
+    figure = draw_score_by_spacing(make_score_by_spacing(pandas.DataFrame(rows), metrics=["mig"], fit=4))
+    points, curve = figure.axes[0].lines[:2]
+    assert (len(np.asarray(points.get_xdata())), len(np.asarray(curve.get_xdata()))) == (24, 60)
+    assert len(figure.axes[0].collections) == 1  # the band
+    with pytest.raises(InputError, match="fit"):
+        make_score_by_spacing(pandas.DataFrame(rows), metrics=["mig"], fit=-1)

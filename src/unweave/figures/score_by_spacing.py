@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from unweave.errors import InputError
+import numpy as np
+
+from unweave.errors import InputError, whole
 from unweave.figures.drawing.panels import add_legend, add_titles, panel_grid, style_methods
 from unweave.figures.figure import check_scored, method_column
 from unweave.names import words
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+    from unweave.metrics.scoring.inputs import Floats
+
+RESAMPLES, CURVE = 200, 60  # of the band, and points of a fitted curve
+
 
 @dataclass(frozen=True)
 class ScoresByValue:
@@ -24,10 +30,16 @@ class ScoresByValue:
 
     setting: str
     frame: pandas.DataFrame
+    fit: int = 0  # degree of the curve, 0 for lines through the means
 
 
 def make_score_by_spacing(
-    table: pandas.DataFrame, *, setting: str = "data.spacing", metrics: Sequence[str] = (), by: str | None = None
+    table: pandas.DataFrame,
+    *,
+    setting: str = "data.spacing",
+    metrics: Sequence[str] = (),
+    by: str | None = None,
+    fit: int = 0,
 ) -> ScoresByValue:
     """Return the scores of every run with the value of a setting, which must be a number.
 
@@ -36,10 +48,13 @@ def make_score_by_spacing(
         setting: The column of the setting.
         metrics: The columns of scores, by default all disentanglement scores that the table has.
         by: The column that tells methods apart; by default ``method`` if the table has it, else ``recipe``.
+        fit: The degree of a polynomial that is fitted to the runs of each method and drawn with a 95 % band, as in
+            figure 9 of the paper, where it is 4; 0 draws lines through the means over seeds instead.
 
     Returns:
         The scores by metric and value of the setting.
     """
+    whole("score_by_spacing: fit", fit, at_least=0)
     check_columns("score_by_spacing", table, [setting])
     chosen = check_scored("score_by_spacing", table, metrics)
     by = method_column(table, by)
@@ -51,13 +66,31 @@ def make_score_by_spacing(
         raise InputError(f"score_by_spacing: the column {setting!r} must contain numbers.") from None
     runs["method"] = runs[by].astype(str)
     long = runs.melt(id_vars=["data", "method", "value"], value_vars=chosen, var_name="metric", value_name="score")
-    return ScoresByValue(setting, long.dropna().reset_index(drop=True))
+    return ScoresByValue(setting, long.dropna().reset_index(drop=True), fit)
+
+
+def fitted_curve(x: Floats, y: Floats, degree: int, at: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return a least-squares polynomial at points, and the 2.5 % and 97.5 % quantiles over resamples of the runs.
+
+    The degree is at most the number of different x, less one. The resamples are drawn with a fixed seed.
+    """
+
+    def curve(rows: Any) -> Any:
+        fewer = min(degree, len(np.unique(x[rows])) - 1)
+        return np.polynomial.Polynomial.fit(x[rows], y[rows], fewer, domain=(x.min(), x.max() + (x.max() == x.min())))(
+            at
+        )
+
+    random = np.random.default_rng(0)
+    again = np.stack([curve(random.integers(len(x), size=len(x))) for _ in range(RESAMPLES)])
+    low, high = np.quantile(again, (0.025, 0.975), axis=0)
+    return curve(np.arange(len(x))), low, high
 
 
 def draw_score_by_spacing(result: ScoresByValue) -> Figure:
     """Draw one row of panels per data set and one column per score, and return the matplotlib figure.
 
-    Every run is a point; lines are means over seeds.
+    Every run is a point; lines are means over seeds, or fitted curves with their bands.
     """
     frame = result.frame
     data, metrics = frame["data"].unique(), frame["metric"].unique()
@@ -69,6 +102,12 @@ def draw_score_by_spacing(result: ScoresByValue) -> Figure:
             own = part[part["method"] == method]
             means = own.groupby("value")["score"].mean()
             panel.plot(own["value"], own["score"], linestyle="none", markersize=3, mew=0, alpha=0.45, **style)
+            if result.fit and len(means) > 1:
+                at = np.linspace(own["value"].min(), own["value"].max(), CURVE)
+                middle, low, high = fitted_curve(own["value"].to_numpy(), own["score"].to_numpy(), result.fit, at)
+                panel.fill_between(at, low, high, color=style["color"], alpha=0.15, linewidth=0)
+                panel.plot(at, middle, linewidth=1.4, **{**style, "marker": ""})
+                continue
             panel.plot(means.index, means, linewidth=1.4, markersize=5, **style)
         panel.set_xticks(sorted(part["value"].unique()))
     add_titles(axes, data if len(data) > 1 else [""], metrics)

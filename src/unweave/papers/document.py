@@ -104,6 +104,7 @@ def effort(table: pandas.DataFrame) -> str:
     """Return how many runs there were, with how many seeds, and how long they took."""
     if "seconds" not in table:
         return "Nothing is trained."
+    table = table.drop_duplicates("run") if "run" in table else table  # grids may share runs
     runs = finished(table)
     hours = float(runs["seconds"].sum()) / 3600
     states = ", ".join(f"{count} {state}" for state, count in table["state"].value_counts().items())
