@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 import pytest
 from pydantic import Field
 
+from unweave.data import identity_of
 from unweave.errors import InputError
 from unweave.own_code import imported, source_hash
 from unweave.settings import Settings, choice, name_in, named
@@ -94,3 +95,8 @@ def test_modules_of_the_working_directory_are_found(tmp_path: Path, monkeypatch:
     sys.modules.pop("helper_of_a_test")
     with pytest.raises(InputError, match=r"write your own as package.module:name"):
         imported("part", ":Part")
+
+
+def test_arguments_that_a_class_inherits_are_resolved_where_they_were_written() -> None:
+    """``Filter`` is a name of the module of published sets, not of that of 3D Shapes."""
+    assert identity_of("shapes3d", filter="bilinear").shape == (3, 64, 64)

@@ -215,6 +215,8 @@ def _annotations(
 ) -> dict[str, Any]:
     """Evaluate the annotations of the settings only; others may use names that are imported for type checking only."""
     written = {argument: p.annotation for argument, p in arguments.items() if p.annotation is not p.empty}
+    if isinstance(function, type):  # which may inherit its arguments from a class of another module
+        function = function.__init__
     module = sys.modules.get(function.__module__)  # none for a function of a notebook or of a page's example
     known = getattr(function, "__globals__", {}) if module is None else vars(module)
     try:
