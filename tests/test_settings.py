@@ -65,7 +65,7 @@ def test_ones_own_are_found_where_they_lie() -> None:
         imported("part", "tests.test_settings:Smal")
     with pytest.raises(InputError, match="the module 'nowhere' cannot be imported"):
         imported("part", "nowhere:Small")
-    with pytest.raises(InputError, match="at the top level of an importable module"):
+    with pytest.raises(InputError, match="at the top level of a module"):
         name_in({}, lambda: None)
 
 

@@ -17,6 +17,8 @@ from typing import Any
 
 from unweave.errors import NOT_ALLOWED, NOT_FOUND, InputError
 
+HERE = "__main__"  # the module of a notebook or script, which other processes cannot import
+IN_A_FILE = "In a notebook, write it to a file: begin its cell with %%writefile my_part.py, then import my_part."
 _ALLOWED: ContextVar[frozenset[str] | None] = ContextVar("own_code_that_is_imported", default=None)  # None for all
 
 
@@ -36,6 +38,12 @@ def imported(what: str, name: str) -> Any:
         raise InputError(reason, value=name, code=NOT_FOUND) from error
     for part in attribute.split("."):
         found = getattr(found, part, None)
+    if found is None and module == HERE:
+        raise InputError(
+            f"{what} {attribute!r} was defined in a notebook or script, and only that process can find it. {IN_A_FILE}",
+            value=name,
+            code=NOT_FOUND,
+        )
     if found is None:
         raise InputError(f"{what} {name!r}: the module {module!r} has no {attribute!r}.", value=name, code=NOT_FOUND)
     return found
@@ -58,12 +66,34 @@ def _module(name: str) -> Any:
 def source_hash(name: str) -> str:
     """Return 16 digits of the hash of the source of ``package.module:name``.
 
-    The source is the file of the module and those of the user's other modules that it uses, but not installed ones.
+    The source is the file of the module and those of the user's other modules that it uses, but not installed ones. Of
+    what is defined in a notebook or script, it is the source of the object itself.
     """
     digest = hashlib.sha256()
+    if name.partition(":")[0] == HERE:
+        try:
+            return hashlib.sha256(_source_here(imported("part", name)).encode()).hexdigest()[:16]
+        except (OSError, TypeError) as error:
+            raise InputError(f"the source of {name!r} cannot be read, so it cannot name a run. {IN_A_FILE}") from error
     for path in sorted(_own_files(_module(name.partition(":")[0]), {})):
         digest.update(Path(path).read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _source_here(thing: Any) -> str:
+    """Return the source of a function or class of a notebook; of a class, it is that of its methods, and its fields.
+
+    The source of a whole class cannot be read in a notebook, whose module has no file.
+    """
+    if not inspect.isclass(thing):
+        return inspect.getsource(thing)
+    plain = {key: value for key, value in vars(thing).items() if isinstance(value, str | int | float | bool | tuple)}
+    fields = getattr(thing, "model_fields", {})
+    described = [thing.__qualname__, *(base.__qualname__ for base in thing.__bases__), repr(sorted(fields.items()))]
+    described += [f"{key} = {value!r}" for key, value in sorted(plain.items()) if not key.startswith("__")]
+    return "\n".join(
+        [*described, *(inspect.getsource(each) for each in vars(thing).values() if inspect.isfunction(each))]
+    )
 
 
 def _own_files(module: Any, seen: dict[str, None]) -> dict[str, None]:
@@ -85,6 +115,11 @@ def _is_installed(module: Any) -> bool:
     path = getattr(module, "__file__", None) or ""
     places = (sys.prefix, sys.base_prefix, str(Path(__file__).parent))
     return not path or path.startswith(places) or "site-packages" in path
+
+
+def defined_here(names: Iterable[str]) -> list[str]:
+    """Return those of ``package.module:name`` that are defined in a notebook or script."""
+    return [name for name in names if name.partition(":")[0] == HERE]
 
 
 @contextmanager

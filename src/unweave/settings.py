@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from unweave.errors import InputError, unknown
-from unweave.own_code import imported
+from unweave.own_code import IN_A_FILE, imported
 
 T = TypeVar("T")
 Count = Annotated[int, Field(ge=1)]
@@ -121,7 +121,10 @@ def key_in(known: Iterable[str], name: str) -> str:
 
 
 def name_in(known: Mapping[str, Any], thing: Any) -> str:
-    """Return the key of a thing in ``known``, or ``package.module:name`` of the user's own, which is importable."""
+    """Return the key of a thing in ``known``, or ``package.module:name`` of the user's own, which is importable.
+
+    What is defined at the top level of a notebook or script is ``__main__:name``, which this process alone can find.
+    """
     for ours, candidate in known.items():
         if candidate is thing:
             return ours
@@ -129,10 +132,10 @@ def name_in(known: Mapping[str, Any], thing: Any) -> str:
     found: Any = sys.modules.get(module or "")
     for part in (name or "").split("."):
         found = getattr(found, part, None)
-    if found is not thing or module == "__main__":
+    if found is not thing:
         raise InputError(
-            f"{name or thing!r} must be defined at the top level of an importable module, so that a later process "
-            "can find it again."
+            f"{name or thing!r} must be defined at the top level of a module, not inside a function, so that it can be "
+            f"found again. {IN_A_FILE}"
         )
     return f"{module}:{name}"
 

@@ -11,6 +11,7 @@ from unweave.errors import InputError, Unavailable, unknown
 from unweave.metrics import METRICS
 from unweave.metrics.scoring.request import check_settings, find_metrics
 from unweave.nets.pair import SIZES, cells
+from unweave.own_code import IN_A_FILE, defined_here
 from unweave.recipes.composition import parameters_of
 from unweave.study.selection import metric_of
 from unweave.study.spec import (
@@ -239,10 +240,21 @@ def configured(settings: Mapping[str, Any], identities: dict[str, DataIdentity] 
             f"{key!r} says how runs are carried out, not what they learn: give it to Study.run in Python instead.",
             setting=key,
         )
+    if here := defined_here(str(value) for value in _parts(settings)):
+        raise InputError(
+            f"{here[0]!r} is defined in a notebook or script, where the workers of a study cannot find it. {IN_A_FILE}",
+            value=here[0],
+        )
     configuration = configure(settings["recipe"], known[data], given)[0]
     if configuration.net.name in SIZES and not configuration.linear:
         cells(configuration.net.name, configuration.data.shape)  # which refuses images of another size
     return configuration
+
+
+def _parts(settings: Mapping[str, Any]) -> Iterator[object]:
+    """Yield the values of settings that may name code, also inside tables such as ``terms``."""
+    for value in settings.values():
+        yield from (*value, *value.values()) if isinstance(value, Mapping) else (value,)
 
 
 def varying(runs: list[Planned]) -> list[str]:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import os
+import warnings
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from functools import lru_cache
@@ -21,7 +22,7 @@ from unweave.data.groups import GROUPS
 from unweave.errors import NOT_FOUND, UNKNOWN, InputError, Unavailable, extra, unknown
 from unweave.factors import Changed
 from unweave.latents import LATENTS
-from unweave.own_code import check_own_code, guarded, only_own_code, own_code_of, source_hash
+from unweave.own_code import IN_A_FILE, check_own_code, defined_here, guarded, only_own_code, own_code_of, source_hash
 from unweave.recipes import RECIPES, Recipe, compose, known_settings, parameters_of
 from unweave.recipes.composition import PARTS, Source
 from unweave.recipes.presets import fitting_beta, with_presets
@@ -180,6 +181,12 @@ def configure(
         if isinstance(data, FactorData):
             _check_pairs(configuration, data)
     check_execution(execution)
+    if here := defined_here(configuration.sources):
+        warnings.warn(
+            f"{', '.join(name.partition(':')[2] for name in here)} of a notebook or script: the run can be trained "
+            f"and scored here, but no other process can continue or open it. {IN_A_FILE}",
+            stacklevel=3,
+        )
     return configuration, execution
 
 

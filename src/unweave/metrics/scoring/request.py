@@ -14,7 +14,7 @@ from unweave.data import FactorData
 from unweave.errors import InputError, unknown
 from unweave.metrics.scoring.catalogue import METRICS, NEEDS, Metric, Needs
 from unweave.metrics.scoring.inputs import continuous_columns
-from unweave.own_code import imported
+from unweave.own_code import HERE, imported
 from unweave.settings import key_in, name_in
 
 Names = str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
@@ -164,9 +164,10 @@ def _find(metric: str | Callable[..., Any]) -> Metric:
         if known.function is metric:
             return known
     try:
-        return _own(name_in({}, metric), metric)
-    except InputError:  # defined in a notebook or inside another function
-        return _own(getattr(metric, "__name__", repr(metric)), metric)
+        name = name_in({}, metric)
+    except InputError:  # defined inside another function
+        name = f"{HERE}:{getattr(metric, '__name__', repr(metric))}"
+    return _own(name.removeprefix(f"{HERE}:"), metric)
 
 
 def _own(name: str, function: Callable[..., Any]) -> Metric:
