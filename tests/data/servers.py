@@ -20,6 +20,7 @@ class Site:
     status: int | None = None
     content_type: str = "application/octet-stream"
     url: str = ""
+    pages: dict[str, bytes] = field(default_factory=dict)  # what is served at some paths instead of the content
     requests: list[dict[str, str]] = field(default_factory=list)  # headers seen
 
 
@@ -29,17 +30,18 @@ def serve(site: Site) -> Iterator[Site]:
         def do_GET(self) -> None:
             headers = {key.lower(): value for key, value in self.headers.items()}
             site.requests.append(headers)
+            content = site.pages.get(self.path, site.content)
             start, status = 0, 200
             wanted = headers.get("range", "")
             if site.ranges and wanted:
                 start, status = int(wanted.removeprefix("bytes=").removesuffix("-")), 206
-                if start >= len(site.content):
+                if start >= len(content):
                     status = 416
-            body = b"" if status == 416 else site.content[start:]
+            body = b"" if status == 416 else content[start:]
             self.send_response(site.status or status)
             self.send_header("Content-Length", str(len(body)))
             if status in (206, 416):
-                self.send_header("Content-Range", f"bytes {start}-/{len(site.content)}")
+                self.send_header("Content-Range", f"bytes {start}-/{len(content)}")
             self.send_header("Content-Type", site.content_type)
             if site.etag:
                 self.send_header("ETag", site.etag)

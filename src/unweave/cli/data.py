@@ -94,7 +94,11 @@ def show(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None,
 def fetch(name: Annotated[str, typer.Argument(metavar="NAME", help="The name of a data set.")]) -> None:
     """Download the published files of a data set, verify them, and convert them for fast reading."""
     from unweave.data import fetch_set, load, set_named
+    from unweave.data.files.hub import PREFIX
 
+    if name.startswith(PREFIX):
+        console.print(f"ready: {load_data(name)!r}", soft_wrap=True)
+        return
     if not set_named(name).card.files:
         console.print(f"{name} is drawn here and needs no file.")
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import IO, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -67,7 +67,7 @@ def read_pictures(paths: Sequence[Path], size: int | None, filter: Filter | None
     return Pictures(np.stack([np.broadcast_to(row, (*row.shape[:2], channels)) for row in rows]), notes)
 
 
-def read_picture(path: Path, mode: Literal["as it is", "grey"] = "as it is") -> NDArray[np.uint8]:
+def read_picture(path: Path | IO[bytes], mode: Literal["as it is", "grey"] = "as it is") -> NDArray[np.uint8]:
     """Read the pixels (H, W, C) of a picture, with one channel or three.
 
     16 bits per pixel become 8. Transparent pixels are blended with black, so that an opaque alpha channel is dropped.
@@ -75,7 +75,7 @@ def read_picture(path: Path, mode: Literal["as it is", "grey"] = "as it is") -> 
     return _decode(path, mode)[0]
 
 
-def _decode(path: Path, mode: Literal["as it is", "grey"]) -> tuple[NDArray[np.uint8], str | None]:
+def _decode(path: Path | IO[bytes], mode: Literal["as it is", "grey"]) -> tuple[NDArray[np.uint8], str | None]:
     """Return the pixels (H, W, C), and whether its alpha channel, if any, was opaque or transparent."""
     alpha = None
     try:

@@ -18,6 +18,7 @@ from torch.utils.data import Dataset
 
 from unweave.data.files import data_folder
 from unweave.data.files.downloads import fetch
+from unweave.data.files.hub import PREFIX, load_hub
 from unweave.data.files.own_sources import load_own
 from unweave.data.interface.factor_data import FactorData
 from unweave.data.interface.identity import DataIdentity, code_of, plain
@@ -38,14 +39,17 @@ def load(source: Source, **options: Any) -> FactorData:
 
     ``module:name`` is a :class:`FactorData` class in a module of your own, or a function that returns one. A string
     with a slash or a dot in it, a path, an array, a tensor or a torch Dataset is your own images: see
-    :func:`~unweave.data.files.own_sources.load_own`. Options go to the set; ``unweave data show NAME`` lists them.
+    :func:`~unweave.data.files.own_sources.load_own`. ``hf:OWNER/NAME`` is a data set of the Hugging Face hub: see
+    :func:`~unweave.data.files.hub.load_hub`. Options go to the set; ``unweave data show NAME`` lists them.
     """
     if not _is_name(source):
-        known = keyword_settings(load_own, "your own images").model_fields
-        for option in options:  # their values are arrays and tables, which load_own checks
+        on_hub = isinstance(source, str) and source.startswith(PREFIX)
+        opener, what = (load_hub, str(source)) if on_hub else (load_own, "your own images")
+        known = keyword_settings(opener, what).model_fields
+        for option in options:  # their values are arrays and tables, which the function checks
             if option not in known:
-                raise unknown("setting of your own images", option, known, setting=option)
-        return load_own(source, **options)
+                raise unknown(f"setting of {what}", option, known, setting=option)
+        return load_hub(str(source), **options) if on_hub else load_own(source, **options)
     source = key_in(SETS, str(source))
     data = _describe(source, options)
     with _explained(str(source)):
@@ -87,9 +91,10 @@ def open_data(identity: DataIdentity, **changes: Any) -> FactorData:
     if identity.name == OWN:
         if source is None:
             raise InputError("the images were an array in memory and cannot be opened again: pass the data.")
-        if not Path(source["path"]).exists():
-            raise Unavailable(f"the images are no longer at {source['path']}: move them back, or pass the data.")
-        data: FactorData = load(Path(source["path"]), **{**OwnImages.newer, **source["options"], **changes})
+        place = source["path"] if source["path"].startswith(PREFIX) else Path(source["path"])
+        if isinstance(place, Path) and not place.exists():
+            raise Unavailable(f"the images are no longer at {place}: move them back, or pass the data.")
+        data: FactorData = load(place, **{**OwnImages.newer, **source["options"], **changes})
     else:
         data = load(identity.name, **{**_as_stored(identity), **changes})
     if data.identity != identity and not changes:
@@ -130,7 +135,7 @@ def fetch_set(name: str) -> list[Path]:
 
 
 def _is_name(source: object) -> bool:
-    if not isinstance(source, str):
+    if not isinstance(source, str) or source.startswith(PREFIX):
         return False
     return bool(ELSEWHERE.fullmatch(source)) or not any(mark in source for mark in "/\\.~")
 
