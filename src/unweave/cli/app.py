@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from unweave.cli.cite import cite
 from unweave.cli.data import data_app
 from unweave.cli.explore import explore
 from unweave.cli.figure import figure
@@ -21,7 +22,7 @@ from unweave.cli.zoo import zoo_app
 from unweave.progress import set_level
 
 app = Commands("Learn, measure and show the factors of variation in data.")
-for function in (train, score, figure, report, export, explore):
+for function in (train, score, figure, report, export, explore, cite):
     app.command()(function)
 for name, group in {
     "runs": runs_app,

@@ -23,9 +23,10 @@ def wasserstein_correlation(codes: Codes, *, logvar: Codes | None = None, seed: 
     r"""Compute the squared 2-Wasserstein distance between the Gaussian of the codes and the product of its marginals.
 
     :math:`2 \operatorname{tr} \Sigma - 2 \operatorname{tr} (\Delta^{1/2} \Sigma \Delta^{1/2})^{1/2}` with the
-    covariance :math:`\Sigma` of the codes and :math:`\Delta = \operatorname{diag} \Sigma` (Watters et al. 2019), as in
-    disentanglement_lib. There is no ridge on the diagonal, neither there nor here: no logarithm is taken, and collapsed
-    latents contribute little. Uncorrelated or constant codes score 0. ``logvar`` works as in :func:`total_correlation`.
+    covariance :math:`\Sigma` of the codes and :math:`\Delta = \operatorname{diag} \Sigma`, as in disentanglement_lib,
+    the code of Locatello et al. 2019. There is no ridge on the diagonal, neither there nor here: no logarithm is taken,
+    and collapsed latents contribute little. Uncorrelated or constant codes score 0. ``logvar`` works as in
+    :func:`total_correlation`.
     """
     values = sampled("wasserstein_correlation", codes, logvar, seed)
     scale = float(np.max(values.std(0), initial=0.0, where=~dead(values)))

@@ -1,0 +1,67 @@
+"""Every recipe and data set, and every metric that a paper defined, names works that the bibliography knows."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from tests.cli.running import run
+from unweave.bibliography import REFERENCE, WORKS, bibtex, works_in
+from unweave.data import SETS
+from unweave.metrics import METRICS
+from unweave.recipes import RECIPES
+from unweave.terms import TERMS
+
+OURS = {"ae", "pca", "ica"}  # recipes without a paper of their own
+PLAIN = {"reconstruction_error", "psnr", "kl_per_latent", "elbo"}  # metrics that are older than the field
+TEXTS = {
+    **{name: inspect.getdoc(function) or "" for name, function in RECIPES.items() if name not in OURS},
+    **{name: inspect.getdoc(metric.function) or "" for name, metric in METRICS.items() if name not in PLAIN},
+    **{name: data.card.citation for name, data in SETS.items()},
+    **{name: str(term.paper) for name, term in TERMS.items()},
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_all_works_that_a_part_refers_to_are_known(name: str) -> None:
+    text = " ".join(TEXTS[name].split())
+    found = works_in(text)
+    assert found
+    for authors, year in REFERENCE.findall(text):
+        assert f"{authors.replace(' and ', ' & ')} {year}" in WORKS
+
+
+def test_an_entry_is_complete_and_keys_are_unique() -> None:
+    assert bibtex(["Kim & Mnih 2018", "Kim & Mnih 2018"]) == (
+        "@inproceedings{kim2018disentangling,\n"
+        "  author = {Hyunjik Kim and Andriy Mnih},\n"
+        "  title = {{Disentangling by Factorising}},\n"
+        "  booktitle = {International Conference on Machine Learning},\n"
+        "  year = {2018},\n"
+        "}"
+    )
+    assert len({work.key for work in WORKS.values()}) == len(WORKS)
+    for name, work in WORKS.items():
+        assert str(work.year) in name
+        assert name.split()[0] in work.authors.split(" and ")[0]
+        assert work.proceedings or work.journal or work.address
+
+
+def test_cite_prints_all_that_was_used(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "cite", "tripod", "dci", "shapes3d") == 0
+    shown = capsys.readouterr().out
+    for key in ("hsu2024tripod", "eastwood2018framework", "burgess2018shapes"):
+        assert f"{{{key}," in shown
+    assert run(monkeypatch, "cite", "zoo:qlae-rooms3d") == 0
+    shown = capsys.readouterr().out
+    assert "hsu2023disentanglement" in shown  # its recipe
+    assert "chen2018isolating" in shown  # a metric that it was scored by
+    assert "burgess2018shapes" in shown  # its data
+
+
+def test_cite_refuses_what_it_does_not_know(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "cite", "no-such-thing") == 2
+    assert "no-such-thing" in capsys.readouterr().err
