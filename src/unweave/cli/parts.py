@@ -94,8 +94,8 @@ def show_metric(name: Name, as_json: Json = False) -> None:
     for score, limits in row["ranges"].items():
         table.add_row(f"range of .{score}", limits)
     table.add_row("needs", row["needs"])
-    if row["factors"]:
-        table.add_row("factors", row["factors"])
+    if row["continuous"]:
+        table.add_row("continuous factors", row["continuous"])
     for who, how in row["published"].items():
         table.add_row("published", f"{who}: {how}")
     if row["weakness"]:
@@ -200,7 +200,6 @@ def _metric_row(name: str, function: Callable[..., Any]) -> Row:
     from unweave.metrics.scoring.request import find_metrics
 
     (metric,) = find_metrics(name)  # raises for what is not a metric
-    factors = "classes or continuous" if metric.continuous else "classes"
     called = name.replace(":", ".") if metric.own else f"unweave.metrics.{function.__name__}"
     return {
         "name": name,
@@ -209,7 +208,7 @@ def _metric_row(name: str, function: Callable[..., Any]) -> Row:
         "range": metric.range,
         "ranges": dict(metric.ranges),
         "better": metric.best,
-        "factors": factors if metric.needs == "labels" else "",
+        "continuous": metric.continuous,
         "scores": list(metric.scores),
         "only_by_name": metric.costly,
         "published": metric.variants,

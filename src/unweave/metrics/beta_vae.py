@@ -9,13 +9,13 @@ import numpy as np
 from unweave.factors import FactorSpace
 from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression
 from unweave.metrics.scoring.draws import Fresh, Pool, draws
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, Kinds, LabelResult
 from unweave.metrics.scoring.interventions import Represent, check_positive
 from unweave.settings import Count, Seed, Several
 
 
-@dataclass(frozen=True)
-class BetaVAEScore:
+@dataclass(frozen=True, eq=False)
+class BetaVAEScore(LabelResult):
     """Accuracy on new votes (``score``) and on the votes that the classifier was fitted to (``train``)."""
 
     score: float
@@ -29,6 +29,7 @@ def beta_vae_score(
     train: Count = 10_000,
     test: Count = 5_000,
     batch: Several = 64,
+    kinds: Kinds = None,
     seed: Seed = 0,
 ) -> BetaVAEScore:
     """Compute the accuracy of predicting which factor pairs share, from their mean absolute difference.
@@ -43,18 +44,20 @@ def beta_vae_score(
         train: The number of votes that the classifier is fitted to.
         test: The number of votes that the accuracy is measured on.
         batch: The number of pairs of a vote.
+        kinds: The kind of each factor of the codes, as a list or by column; continuous ones are put into 20 bins of
+            equal counts.
         seed: The seed of the points.
 
     Returns:
         The accuracy on the test votes, and that on the votes of the fit.
     """
     check_positive("beta_vae_score", train=train, test=test, batch=batch)
-    source = draws("beta_vae_score", represent, space, seed)
+    source = draws("beta_vae_score", represent, space, seed, kinds=kinds)
     (x, y), (x_test, y_test) = (_votes(source, n, batch) for n in (train, test))
     if len(np.unique(y)) < 2:
-        return BetaVAEScore(float(np.mean(y_test == y[0])), 1.0)
+        return BetaVAEScore(float(np.mean(y_test == y[0])), 1.0, missing=source.missing)
     (model,) = each_factor(lambda _: logistic_regression(x, y), [0])
-    return BetaVAEScore(float(model.score(x_test, y_test)), float(model.score(x, y)))
+    return BetaVAEScore(float(model.score(x_test, y_test)), float(model.score(x, y)), missing=source.missing)
 
 
 def _votes(source: Fresh | Pool, votes: int, batch: int) -> tuple[Floats, Integers]:

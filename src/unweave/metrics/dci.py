@@ -9,20 +9,35 @@ import numpy as np
 
 from unweave.errors import InputError, unknown
 from unweave.metrics.estimators.boosting import boost_each
-from unweave.metrics.estimators.parallel_fits import SKLEARN_PARALLEL, allowed_workers, each_factor, linear_svm
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
+from unweave.metrics.estimators.parallel_fits import (
+    SKLEARN_PARALLEL,
+    agreement,
+    allowed_workers,
+    each_factor,
+    linear_svm,
+)
+from unweave.metrics.scoring.inputs import (
+    Codes,
+    Factors,
+    Floats,
+    Kinds,
+    Labelled,
+    LabelResult,
+    fit_and_test,
+    standardised,
+)
 from unweave.settings import Seed
 
 IMPORTANCES = ("gbt", "gbt-exact", "forest", "svm")
 
 
 @dataclass(frozen=True, eq=False)
-class DCI:
+class DCI(LabelResult):
     """The three scores, and the importance of each latent for each factor."""
 
     disentanglement: float
     completeness: float
-    informativeness: float  # mean test accuracy
+    informativeness: float  # mean test accuracy, R² for continuous factors
     informativeness_train: float
     per_latent: Floats  # (D,), disentanglement
     per_factor: Floats  # (varying factors,), completeness
@@ -40,6 +55,7 @@ def dci(
     *,
     importance: Literal["gbt", "gbt-exact", "forest", "svm"] = "gbt",
     completeness: Literal["weighted", "mean"] = "weighted",
+    kinds: Kinds = None,
     test: tuple[Any, Any] | None = None,
     seed: Seed = 0,
 ) -> DCI:
@@ -64,6 +80,9 @@ def dci(
         completeness: ``"weighted"`` weights factors by their share of the importance, as in disentanglement_lib;
             ``"mean"`` is their plain mean, as in Locatello et al. 2019, appendix B. The two differ for ``"svm"`` only:
             for trees, every factor has the same share.
+        kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous. For
+            these, trees are fitted with squared error, the SVM is replaced by Lasso regression with a cross-validated
+            penalty, and informativeness is R².
         test: Codes and factors of another sample, for informativeness; by default the given sample is split.
         seed: The seed of the split and of the fits.
 
@@ -75,7 +94,7 @@ def dci(
     if completeness not in ("weighted", "mean"):
         raise InputError(f"dci: completeness must be 'weighted' or 'mean', got {completeness!r}.")
     share = 0.1 if importance == "forest" else 1 / 3  # held out if no test sample is given
-    train, held_out = fit_and_test("dci", codes, factors, test, seed, test_share=share)
+    train, held_out = fit_and_test("dci", codes, factors, test, seed, kinds=kinds, test_share=share)
     if importance == "gbt":
         rows = _boosting(train, held_out, seed)
     else:
@@ -94,6 +113,7 @@ def dci(
         per_latent=per_latent,
         per_factor=per_factor,
         importance=matrix,
+        missing=train.missing + held_out.missing,
     )
 
 
@@ -107,43 +127,53 @@ def _purity(matrix: Floats, axis: int) -> Floats:
     return np.asarray(1 - entropy / np.log(matrix.shape[axis]))
 
 
-Row = tuple[Floats, float, float]  # importance (D,), accuracy on the train and on the test sample
+Row = tuple[Floats, float, float]  # importance (D,), accuracy or R² on the train and on the test sample
 
 
 def _boosting(train: Labelled, test: Labelled, seed: int) -> list[Row]:
-    truth = [(train.factors[:, factor], test.factors[:, factor]) for factor in train.varying]
-    fitted = boost_each(
-        [(train.codes, labels, test.codes) for labels, _ in truth], seed=seed, workers=allowed_workers()
-    )
+    pairs = [(train.of(factor), test.of(factor)) for factor in train.varying.tolist()]
+    jobs = [(codes, truth, test_codes) for (codes, truth), (test_codes, _) in pairs]
+    fitted = boost_each(jobs, seed=seed, workers=allowed_workers())
     return [
-        (model.importance, float(np.mean(model.train == labels)), float(np.mean(model.test == test_labels)))
-        for model, (labels, test_labels) in zip(fitted, truth, strict=True)
+        (model.importance, agreement(model.train, truth), agreement(model.test, test_truth))
+        for model, ((_, truth), (_, test_truth)) in zip(fitted, pairs, strict=True)
     ]
 
 
 def _exact_boosting(train: Labelled, test: Labelled, factor: int, seed: int) -> Row:
-    from sklearn.ensemble import GradientBoostingClassifier
+    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-    return _tree_row(GradientBoostingClassifier(random_state=seed), train, test, factor)
+    kind = GradientBoostingRegressor if train.continuous[factor] else GradientBoostingClassifier
+    return _tree_row(kind(random_state=seed), train.of(factor), test.of(factor))
 
 
 def _forest(train: Labelled, test: Labelled, factor: int, seed: int) -> Row:
-    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-    forest = RandomForestClassifier(100, criterion="entropy", max_depth=10, random_state=seed)
+    if train.continuous[factor]:
+        forest = RandomForestRegressor(100, max_depth=10, random_state=seed)
+    else:
+        forest = RandomForestClassifier(100, criterion="entropy", max_depth=10, random_state=seed)
     x, x_test = standardised(train.codes, test.codes)
     with SKLEARN_PARALLEL:
-        return _tree_row(forest, Labelled(x, train.factors), Labelled(x_test, test.factors), factor)
+        return _tree_row(forest, train.of(factor, x), test.of(factor, x_test))
 
 
-def _tree_row(model: Any, train: Labelled, test: Labelled, factor: int) -> Row:
-    model.fit(train.codes, train.factors[:, factor])
-    right = [float(np.mean(model.predict(s.codes) == s.factors[:, factor])) for s in (train, test)]
+def _tree_row(model: Any, train: tuple[Floats, Any], test: tuple[Floats, Any]) -> Row:
+    model.fit(*train)
+    right = [agreement(model.predict(codes), truth) for codes, truth in (train, test)]
     return np.abs(model.feature_importances_), right[0], right[1]
 
 
 def _svm(train: Labelled, test: Labelled, factor: int, seed: int) -> Row:
+    from sklearn.linear_model import LassoCV
+
     x, x_test = standardised(train.codes, test.codes)
-    model = linear_svm(x, train.factors[:, factor], C=1.0, penalty="l1", dual=False, random_state=seed)
-    right = [float(np.mean(model.predict(c) == s.factors[:, factor])) for c, s in ((x, train), (x_test, test))]
-    return np.abs(model.coef_).mean(0), right[0], right[1]
+    pairs = train.of(factor, x), test.of(factor, x_test)
+    if train.continuous[factor]:
+        with SKLEARN_PARALLEL:
+            model = LassoCV(cv=5, random_state=seed).fit(*pairs[0])
+    else:
+        model = linear_svm(*pairs[0], C=1.0, penalty="l1", dual=False, random_state=seed)
+    right = [agreement(model.predict(codes), truth) for codes, truth in pairs]
+    return np.abs(np.atleast_2d(model.coef_)).mean(0), right[0], right[1]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.metrics.estimators.information import discretize, entropies, information_table, top_two
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, labelled
+from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, Kinds, LabelResult, labelled
 from unweave.settings import Bins
 
 
 @dataclass(frozen=True, eq=False)
-class DCIMIG:
+class DCIMIG(LabelResult):
     """The score, the largest gap of each factor and the mutual information."""
 
     score: float
@@ -20,17 +20,37 @@ class DCIMIG:
     mutual_information: Floats  # (D, varying factors), nats
 
 
-def dcimig(codes: Codes, factors: Factors, *, bins: Bins = 20) -> DCIMIG:
+def dcimig(
+    codes: Codes,
+    factors: Factors,
+    *,
+    bins: Bins = 20,
+    kinds: Kinds = None,
+    factor_bins: Bins = 20,
+    binning: Binning = "quantile",
+) -> DCIMIG:
     """Compute the sum of the factors' largest gaps over the sum of their entropies (Sepliarskaia et al. 2019).
 
     Each latent is assigned to the factor it has the most mutual information with; its gap is that information minus
     the information about its second-best factor. Constant factors are left out.
+
+    Args:
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K), NaN or None where one is missing.
+        bins: The number of bins of equal width for each latent.
+        kinds: The kind of each factor, categorical, ordered or continuous, as a list or by column; by default
+            columns with fractions are continuous.
+        factor_bins: The number of bins that serve as classes of a continuous factor.
+        binning: Whether these bins have equal counts (``"quantile"``) or equal ``"width"``.
+
+    Returns:
+        The score, the largest gap of each factor, and the mutual information.
     """
-    sample = labelled("dcimig", codes, factors)
+    sample = labelled("dcimig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning)
     classes = sample.factors[:, sample.varying]
     information = information_table(discretize(sample.codes, bins), classes)  # (D, K)
     best, second = top_two(information, axis=1)
     gaps = np.zeros_like(information)
     gaps[np.arange(len(best)), information.argmax(1)] = best - second
     per_factor = gaps.max(0)
-    return DCIMIG(float(per_factor.sum() / entropies(classes).sum()), per_factor, information)
+    return DCIMIG(float(per_factor.sum() / entropies(classes).sum()), per_factor, information, missing=sample.missing)

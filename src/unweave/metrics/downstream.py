@@ -10,16 +10,28 @@ import numpy as np
 
 from unweave.errors import InputError, whole
 from unweave.metrics.estimators.boosting import boost_each
-from unweave.metrics.estimators.parallel_fits import SKLEARN_PARALLEL, allowed_workers, each_factor
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Labelled, fit_and_test, standardised
+from unweave.metrics.estimators.parallel_fits import SKLEARN_PARALLEL, agreement, allowed_workers, each_factor
+from unweave.metrics.scoring.inputs import (
+    Codes,
+    Factors,
+    Floats,
+    Kinds,
+    Labelled,
+    LabelResult,
+    fit_and_test,
+    standardised,
+)
 from unweave.settings import Seed, Several
 
 SIZES = (10, 100, 1_000, 10_000)
 
 
 @dataclass(frozen=True, eq=False)
-class Downstream:
-    """Test accuracy (sizes, varying factors) of the two classifiers, for each number of labels in ``sizes``."""
+class Downstream(LabelResult):
+    """Test accuracy (sizes, varying factors) of two predictors, for each number of labels in ``sizes``.
+
+    For continuous factors it is R².
+    """
 
     sizes: tuple[int, ...]
     logistic: Floats
@@ -51,6 +63,7 @@ def downstream(
     *,
     sizes: Sequence[Several] = SIZES,
     standardise: bool = True,
+    kinds: Kinds = None,
     test: tuple[Any, Any] | None = None,
     seed: Seed = 0,
 ) -> Downstream:
@@ -67,6 +80,9 @@ def downstream(
             sample are left out.
         standardise: Whether logistic regression is fitted to standardised codes. False is the form of the paper and of
             disentanglement_lib, with which results depend on the scale of the codes.
+        kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous. For
+            these, logistic regression is replaced by ridge regression with a cross-validated penalty, boosting has
+            squared error, and accuracy is R².
         test: Codes and factors of the test sample; by default the given sample is split.
         seed: The seed of the split and of the fits.
 
@@ -75,40 +91,44 @@ def downstream(
     """
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise InputError(f"downstream: sizes must be a list of numbers of labels, like (10, 100), got {sizes!r}.")
-    train, held_out = fit_and_test("downstream", codes, factors, test, seed)
+    train, held_out = fit_and_test("downstream", codes, factors, test, seed, kinds=kinds)
     wanted = sorted({whole("downstream: sizes", size, at_least=2) for size in sizes})
     usable = tuple(size for size in wanted if size <= len(train.codes)) or (len(train.codes),)
     logistic = each_factor(lambda factor: _logistic(train, held_out, factor, usable, standardise), train.varying)
     boosted = _boosted(train, held_out, usable, seed)
-    return Downstream(usable, np.stack(logistic, axis=-1), boosted)
+    missing = train.missing + held_out.missing
+    return Downstream(usable, np.stack(logistic, axis=-1), boosted, missing=missing)
 
 
 def _logistic(train: Labelled, test: Labelled, factor: int, sizes: Sequence[int], standardise: bool) -> Floats:
     """Return the accuracy (sizes,) of logistic regression, or of the only class if there is a single one."""
     accuracy = np.empty(len(sizes))
     for row, size in enumerate(sizes):
-        labels = train.factors[:size, factor]
-        x, x_test = train.codes[:size], test.codes
+        (x, labels), (x_test, truth) = train.of(factor), test.of(factor)
+        x, labels = x[:size], labels[:size]
         if standardise:
             x, x_test = standardised(x, x_test)
         guess = labels[0] if len(np.unique(labels)) == 1 else _cross_validated(x, labels).predict(x_test)
-        accuracy[row] = np.mean(guess == test.factors[:, factor])
+        accuracy[row] = agreement(guess, truth)
     return accuracy
 
 
 def _boosted(train: Labelled, test: Labelled, sizes: Sequence[int], seed: int) -> Floats:
     """Return the accuracy (sizes, K) of gradient boosting, or of the only class if there is a single one."""
-    tasks = [(size, factor) for size in sizes for factor in train.varying]
-    jobs = [(train.codes[:size], train.factors[:size, factor], test.codes) for size, factor in tasks]
+    tasks = [(size, factor) for size in sizes for factor in train.varying.tolist()]
+    samples = {factor: (*train.of(factor), test.of(factor)[0]) for factor in train.varying.tolist()}
+    jobs = [(x[:size], y[:size], new) for size, (x, y, new) in ((size, samples[factor]) for size, factor in tasks)]
     fitted = boost_each(jobs, seed=seed, workers=allowed_workers())
-    right = [np.mean(m.test == test.factors[:, factor]) for m, (_, factor) in zip(fitted, tasks, strict=True)]
+    right = [agreement(m.test, test.of(factor)[1]) for m, (_, factor) in zip(fitted, tasks, strict=True)]
     return np.array(right).reshape(len(sizes), -1)
 
 
 def _cross_validated(codes: Floats, labels: Any) -> Any:
-    from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+    from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, RidgeCV
     from sklearn.model_selection import KFold
 
+    if labels.dtype.kind == "f":
+        return RidgeCV(np.logspace(-4, 4, 10)).fit(codes, labels)
     folds = KFold(5)
     complete = len(codes) >= 10 and all(
         len(np.unique(labels[rows])) == len(np.unique(labels)) for rows, _ in folds.split(codes)

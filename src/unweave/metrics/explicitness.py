@@ -8,15 +8,31 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression, one_vs_rest, probabilities
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, fit_and_test, standardised
+from unweave.metrics.estimators.parallel_fits import (
+    each_factor,
+    logistic_regression,
+    one_vs_rest,
+    probabilities,
+    r_squared,
+    ridge,
+)
+from unweave.metrics.scoring.inputs import (
+    Codes,
+    Factors,
+    Floats,
+    Integers,
+    Kinds,
+    LabelResult,
+    fit_and_test,
+    standardised,
+)
 from unweave.settings import Seed
 
 CLASSIFIERS = {"multinomial": logistic_regression, "one-vs-rest": one_vs_rest}
 
 
 @dataclass(frozen=True, eq=False)
-class Explicitness:
+class Explicitness(LabelResult):
     """The score on the test sample, the score on the training sample and the test score of each factor."""
 
     score: float
@@ -29,6 +45,7 @@ def explicitness(
     factors: Factors,
     *,
     classifier: Literal["multinomial", "one-vs-rest"] = "multinomial",
+    kinds: Kinds = None,
     test: tuple[Any, Any] | None = None,
     seed: Seed = 0,
 ) -> Explicitness:
@@ -45,6 +62,8 @@ def explicitness(
         classifier: ``"multinomial"`` is scikit-learn's default since version 0.22 and what disentanglement_lib gives
             with it; ``"one-vs-rest"`` fits one binary regression per class, as described in Locatello et al. 2019,
             appendix B.
+        kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous. For
+            these, the score is the R² of a ridge regression, of which 0 is chance.
         test: Codes and factors of the test sample; by default the given sample is split.
         seed: The seed of the split.
 
@@ -54,21 +73,22 @@ def explicitness(
     if classifier not in CLASSIFIERS:
         raise InputError(f"explicitness: classifier must be 'multinomial' or 'one-vs-rest', got {classifier!r}.")
     fit = CLASSIFIERS[classifier]
-    train, held_out = fit_and_test("explicitness", codes, factors, test, seed)
+    train, held_out = fit_and_test("explicitness", codes, factors, test, seed, kinds=kinds)
     x_train, x_test = standardised(train.codes, held_out.codes)
     classes = int(max(train.factors.max(), held_out.factors.max())) + 1
 
     def areas(factor: int) -> tuple[float, float]:
-        model = fit(x_train, train.factors[:, factor])
-        return (
-            roc_area(probabilities(model, x_train, classes), train.factors[:, factor]),
-            roc_area(probabilities(model, x_test, classes), held_out.factors[:, factor]),
-        )
+        (x, y), (x_new, y_new) = train.of(factor, x_train), held_out.of(factor, x_test)
+        if train.continuous[factor]:
+            regression = ridge(x, y)
+            return r_squared(regression.predict(x), y), r_squared(regression.predict(x_new), y_new)
+        model = fit(x, y)
+        return roc_area(probabilities(model, x, classes), y), roc_area(probabilities(model, x_new, classes), y_new)
 
     both = np.full((2, train.factors.shape[1]), np.nan)
     both[:, train.varying] = np.array(each_factor(areas, train.varying)).T
     on_train, on_test = np.nanmean(both, axis=1)
-    return Explicitness(float(on_test), float(on_train), both[1])
+    return Explicitness(float(on_test), float(on_train), both[1], missing=train.missing + held_out.missing)
 
 
 def roc_area(scores: Floats, classes: Integers) -> float:

@@ -8,13 +8,13 @@ import numpy as np
 
 from unweave.factors import FactorSpace
 from unweave.metrics.scoring.draws import Fresh, Pool, draws
-from unweave.metrics.scoring.inputs import Booleans, Codes, Factors, Floats, Integers, dead
+from unweave.metrics.scoring.inputs import Booleans, Codes, Factors, Floats, Integers, Kinds, LabelResult, dead
 from unweave.metrics.scoring.interventions import Represent, check_positive
 from unweave.settings import Count, NonNegative, Seed, Several
 
 
 @dataclass(frozen=True, eq=False)
-class FactorVAEScore:
+class FactorVAEScore(LabelResult):
     """Accuracy of the majority vote on new votes and on its own votes, and the table of its votes."""
 
     score: float
@@ -32,6 +32,7 @@ def factor_vae_score(
     batch: Several = 64,
     variance_points: Count = 10_000,
     threshold: NonNegative = 0.05,
+    kinds: Kinds = None,
     seed: Seed = 0,
 ) -> FactorVAEScore:
     """Compute the accuracy of predicting the fixed factor from the latent that varies least, by majority vote.
@@ -49,23 +50,27 @@ def factor_vae_score(
         variance_points: The number of random points that the variance of each latent is measured on.
         threshold: Latents with a standard deviation below it are left out, as in disentanglement_lib; the text of
             Locatello et al. 2019 says a variance below 0.05, which is ``threshold=0.2236``.
+        kinds: The kind of each factor of the codes, as a list or by column; continuous ones are put into 20 bins of
+            equal counts.
         seed: The seed of the points.
 
     Returns:
         The accuracy on the test votes and on the votes of the majority, and the table of votes.
     """
     check_positive("factor_vae_score", train=train, test=test, batch=batch, variance_points=variance_points)
-    source = draws("factor_vae_score", represent, space, seed)
+    source = draws("factor_vae_score", represent, space, seed, kinds=kinds)
     codes, _ = source.sample(max(2, variance_points))
     variance = codes.var(0, ddof=1)  # (D,)
     active = (np.sqrt(variance) >= threshold) & ~dead(codes)
     if not active.any():
-        return FactorVAEScore(0.0, 0.0, np.zeros((source.factors, len(variance)), np.int64), active)
+        return FactorVAEScore(
+            0.0, 0.0, np.zeros((source.factors, len(variance)), np.int64), active, missing=source.missing
+        )
     relative = np.where(active, variance, np.nan)
     own, new = (_votes(source, n, batch, relative) for n in (train, test))
     winner = own.argmax(0)  # (D,), the factor that each latent votes for
     accuracy = [float(votes[winner, np.arange(len(winner))].sum() / votes.sum()) for votes in (new, own)]
-    return FactorVAEScore(accuracy[0], accuracy[1], own, active)
+    return FactorVAEScore(accuracy[0], accuracy[1], own, active, missing=source.missing)
 
 
 def _votes(source: Fresh | Pool, votes: int, batch: int, variance: Floats) -> Integers:

@@ -9,15 +9,23 @@ import numpy as np
 
 from unweave.errors import InputError, unknown
 from unweave.metrics.estimators.information import classes_of, entropies, information_table
-from unweave.metrics.estimators.neighbours import neighbour_information
-from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression, probabilities
+from unweave.metrics.estimators.neighbours import kraskov_information, neighbour_information, separated
+from unweave.metrics.estimators.parallel_fits import (
+    each_factor,
+    linear_regression,
+    logistic_regression,
+    probabilities,
+    r_squared,
+)
 from unweave.metrics.scoring.inputs import (
     Booleans,
     Codes,
     Factors,
     Floats,
     Integers,
+    Kinds,
     Labelled,
+    LabelResult,
     check_seed,
     labelled,
     standardised,
@@ -30,7 +38,7 @@ VARIANTS = ("tripod", "qlae", "qlae-training")
 
 
 @dataclass(frozen=True, eq=False)
-class InfoMEC:
+class InfoMEC(LabelResult):
     """The three scores, and the normalised mutual information they are computed from."""
 
     modularity: float
@@ -51,6 +59,7 @@ def infomec(
     factors: Factors,
     *,
     discrete: bool = False,
+    kinds: Kinds = None,
     variant: Literal["tripod", "qlae", "qlae-training"] = "tripod",
     seed: Seed = 0,
 ) -> InfoMEC:
@@ -60,6 +69,10 @@ def infomec(
     share of the latent's sum, and InfoC the mean over factors of the best latent's share, both rescaled so that a
     uniform distribution scores 0. InfoE is the fraction of the entropy that a logistic regression of each factor on all
     latents explains on the sample it was fitted to.
+
+    Continuous factors have Kraskov's estimate of the information (Ross's if codes are discrete), which
+    :math:`N_{jk} = 1 - \exp(-2 I)` maps to [0, 1): for jointly Gaussian variables, the squared correlation. Their
+    InfoE is the R² of a linear regression.
 
     Cases where the published code divides by 0 are defined as follows. If no latent is active, all scores are 0. An
     active latent without information, or a factor that no latent has information about, counts as a uniform
@@ -71,6 +84,7 @@ def infomec(
         factors: The values of the factors (N, K).
         discrete: Whether the codes take few values. Mutual information then is the plug-in estimate, otherwise Ross's
             nearest-neighbour estimate. :func:`unweave.score` asks the encoder.
+        kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous.
         variant: Which of the three that the authors published; they differ in which latents are active and in the
             neighbours:
 
@@ -86,27 +100,40 @@ def infomec(
     """
     if variant not in VARIANTS:
         raise unknown("variant", variant, VARIANTS)
-    sample = subsample(labelled("infomec", codes, factors), ROWS, np.random.default_rng(check_seed(seed)))
+    sample = subsample(labelled("infomec", codes, factors, kinds=kinds), ROWS, np.random.default_rng(check_seed(seed)))
     if not len(sample.varying):
         raise InputError(
             f"infomec: no factor varies in the {ROWS:,} samples that were drawn, as some classes are too rare."
         )
-    classes = sample.factors[:, sample.varying]
-    sample = Labelled(sample.codes, classes)
+    missing, values = sample.missing, None if sample.values is None else sample.values[:, sample.varying]
+    sample = Labelled(sample.codes, sample.factors[:, sample.varying], values)
     active = _active(sample.codes, discrete, variant)
+    neighbours = 3 if variant == "qlae-training" else 10
+    levels = classes_of(sample.codes)
+    inputs = _one_hot(levels) if discrete else standardised(sample.codes)[0]
     if discrete:
-        levels = classes_of(sample.codes)
-        information, inputs = information_table(levels, classes), _one_hot(levels)
+        information = information_table(levels, sample.factors)
+        for factor in np.flatnonzero(sample.continuous).tolist():
+            _, real = sample.of(factor, sample.codes)
+            rows = sample.factors[:, factor] >= 0
+            noisy = separated(real[:, None], np.random.default_rng(seed))[:, 0]
+            information[:, factor] = [neighbour_information(noisy, c, neighbours=neighbours) for c in levels[rows].T]
     else:
-        inputs = standardised(sample.codes)[0]
-        information = _neighbour_table(sample, 3 if variant == "qlae-training" else 10, variant, seed)
-    nmi = information / entropies(classes)
+        information = _neighbour_table(sample, neighbours, variant, seed)
+    entropy = np.where(sample.continuous, 1.0, entropies(sample.factors))
+    nmi = np.where(sample.continuous, -np.expm1(-2 * information), information / entropy)
     if not active.any():
-        return InfoMEC(0.0, 0.0, 0.0, nmi, active, np.zeros(classes.shape[1]))
+        return InfoMEC(0.0, 0.0, 0.0, nmi, active, np.zeros(nmi.shape[1]), missing=missing)
     pruned = nmi[active]
-    explained = _explained(inputs, classes)
+    explained = _explained(inputs, sample)
     return InfoMEC(
-        _concentration(pruned, axis=1), _concentration(pruned, axis=0), float(explained.mean()), nmi, active, explained
+        _concentration(pruned, axis=1),
+        _concentration(pruned, axis=0),
+        float(explained.mean()),
+        nmi,
+        active,
+        explained,
+        missing=missing,
     )
 
 
@@ -123,15 +150,16 @@ def _active(codes: Floats, discrete: bool, variant: str) -> Booleans:
 
 def _neighbour_table(sample: Labelled, neighbours: int, variant: str, seed: int) -> Floats:
     codes = sample.codes if variant == "qlae-training" else standardised(sample.codes)[0]
-    scale = codes.std(0)
-    codes = codes / np.where(scale > 0, scale, 1.0)
-    # the same noise as scikit-learn's, to separate equal values
-    noise = np.random.default_rng(seed).standard_normal(codes.shape)
-    codes = codes + 1e-10 * np.maximum(1, np.abs(codes).mean(0)) * noise
+    rng = np.random.default_rng(seed)
+    codes = separated(codes, rng)
+    real = None if sample.values is None else separated(np.nan_to_num(sample.values), rng)
 
     def column(factor: int) -> Floats:
-        labels = sample.factors[:, factor]
-        return np.array([neighbour_information(c, labels, neighbours=neighbours) for c in codes.T])
+        known, labels = sample.of(factor, codes)
+        if real is None or not sample.continuous[factor]:
+            return np.array([neighbour_information(c, labels, neighbours=neighbours) for c in known.T])
+        values = real[sample.factors[:, factor] >= 0][:, [factor]]
+        return np.array([kraskov_information(c[:, None], values, neighbours=neighbours) for c in known.T])
 
     return np.stack(each_factor(column, range(sample.factors.shape[1])), axis=1)
 
@@ -152,13 +180,15 @@ def _one_hot(levels: Integers) -> Any:
     return OneHotEncoder().fit_transform(levels)
 
 
-def _explained(inputs: Any, classes: Integers) -> Floats:
+def _explained(inputs: Any, sample: Labelled) -> Floats:
     def share(factor: int) -> float:
-        labels = classes[:, factor]
-        model = logistic_regression(inputs, labels, C=np.inf, class_weight="balanced", max_iter=100)
-        own = probabilities(model, inputs, int(labels.max()) + 1)[np.arange(len(labels)), labels]
+        known, labels = sample.of(factor, inputs)
+        if labels.dtype.kind == "f":
+            return r_squared(linear_regression(known, labels).predict(known), labels)
+        model = logistic_regression(known, labels, C=np.inf, class_weight="balanced", max_iter=100)
+        own = probabilities(model, known, int(labels.max()) + 1)[np.arange(len(labels)), labels]
         loss = -np.log(np.maximum(own, np.finfo(np.float64).tiny)).mean()
         # with balanced weights, the model without inputs is uniform
         return float(1 - loss / np.log(len(np.unique(labels))))
 
-    return np.array(each_factor(share, range(classes.shape[1])))
+    return np.array(each_factor(share, range(sample.factors.shape[1])))

@@ -10,13 +10,13 @@ from unweave.errors import InputError
 from unweave.factors import FactorSpace
 from unweave.metrics.estimators.information import discretize
 from unweave.metrics.scoring.draws import draws
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, dead
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, Kinds, LabelResult, dead
 from unweave.metrics.scoring.interventions import Represent, check_positive
 from unweave.settings import Bins, Count, Fraction, Seed
 
 
 @dataclass(frozen=True, eq=False)
-class IRS:
+class IRS(LabelResult):
     """The score without constant latents, the robustness of each latent and each pair, and the best factors."""
 
     score: float
@@ -32,6 +32,7 @@ def irs(
     points: Count = 10_000,
     quantile: Fraction = 0.99,
     bins: Bins | None = None,
+    kinds: Kinds = None,
     seed: Seed = 0,
 ) -> IRS:
     """Compute the mean over latents of 1 minus their relative deviation while their best factor is fixed.
@@ -47,6 +48,8 @@ def irs(
         quantile: The quantile of the distances: 1.0 in the paper, 0.99 in disentanglement_lib.
         bins: The number of bins of equal width that the values of larger factors are merged into, 20 in
             disentanglement_lib; by default none are merged.
+        kinds: The kind of each factor of the codes, as a list or by column; continuous ones are put into 20 bins of
+            equal counts.
         seed: The seed of the points.
 
     Returns:
@@ -55,22 +58,23 @@ def irs(
     check_positive("irs", points=points)
     if not 0 < quantile <= 1:
         raise InputError(f"irs: quantile must be above 0 and at most 1, got {quantile}.")
-    source = draws("irs", represent, space, seed, at_least=1)
+    source = draws("irs", represent, space, seed, kinds=kinds, at_least=1)
     codes, factors = source.sample(max(2, points))
     largest = np.abs(codes - codes.mean(0)).max(0)  # (D,)
     alive = ~dead(codes)
     deviations = np.full((codes.shape[1], source.factors), np.nan)
     for axis in source.axes.tolist():
-        values = factors[:, axis]
+        known = factors[:, axis] >= 0
+        values = factors[known, axis]
         if bins is not None:
             values = discretize(values[:, None].astype(np.float64), bins)[:, 0]
-        groups = [codes[values == value] for value in np.unique(values)]
+        groups = [codes[known][values == value] for value in np.unique(values)]
         deviations[:, axis] = np.mean([np.quantile(np.abs(g - g.mean(0)), quantile, axis=0) for g in groups], axis=0)
     robustness = np.full_like(deviations, np.nan)
     robustness[alive] = 1 - deviations[alive] / largest[alive, None]
     if not alive.any():
-        return IRS(0.0, robustness[:, 0], robustness, np.zeros(len(alive), np.int64))
+        return IRS(0.0, robustness[:, 0], robustness, np.zeros(len(alive), np.int64), missing=source.missing)
     filled = np.where(np.isnan(robustness), -np.inf, robustness)
     per_latent = np.where(alive, filled.max(1), np.nan)
     score = float(np.average(per_latent[alive], weights=largest[alive]))
-    return IRS(score, per_latent, robustness, filled.argmax(1))
+    return IRS(score, per_latent, robustness, filled.argmax(1), missing=source.missing)

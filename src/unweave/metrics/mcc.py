@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, check_codes, check_factors, standardised
+from unweave.metrics.scoring.inputs import (
+    Codes,
+    Factors,
+    Floats,
+    Integers,
+    LabelResult,
+    check_codes,
+    check_factors,
+    standardised,
+)
 
 
 @dataclass(frozen=True, eq=False)
-class MCC:
+class MCC(LabelResult):
     """The score, the absolute correlations and the matching."""
 
     score: float
@@ -34,30 +45,45 @@ def mcc(codes: Codes, factors: Factors, *, method: Literal["pearson", "spearman"
     from scipy.optimize import linear_sum_assignment
     from scipy.stats import rankdata
 
-    if method == "spearman":
-        x, y = rankdata(x, axis=0), rankdata(y, axis=0)
-    correlation = np.abs(correlations(x, y))
-    varies = np.ptp(y, axis=0) > 0
+    rank = partial(rankdata, axis=0) if method == "spearman" else np.asarray
+    correlation = np.abs(correlations(x, y, rank))
+    varies = num_values(y) > 1
     if not varies.any():
         raise InputError("mcc: needs at least one factor that varies, but all factors are constant.")
     latents, columns = linear_sum_assignment(-correlation * varies)
     matched = np.full(y.shape[1], -1, np.int64)
     matched[columns] = latents
     total = correlation[latents, columns][varies[columns]].sum()
-    return MCC(float(total / varies.sum()), correlation, matched)
+    return MCC(float(total / varies.sum()), correlation, matched, missing=np.isnan(y).sum(0))
 
 
-def correlations(x: Floats, y: Floats) -> Floats:
-    """Return Pearson's correlation (D, K) of the columns of x (N, D) and y (N, K), 0 if one is constant."""
-    (x,), (y,) = standardised(x), standardised(y)
-    correlation: Floats = x.T @ y / len(x)
+def correlations(x: Floats, y: Floats, transform: Callable[[Floats], Floats] = np.asarray) -> Floats:
+    """Return Pearson's correlation (D, K) of the columns of x (N, D) and y (N, K), 0 if one is constant.
+
+    Rows in which a column of y is NaN are left out of that column; the rest is transformed first.
+    """
+    gaps = np.isnan(y).any(0)
+    correlation = np.zeros((x.shape[1], y.shape[1]))
+    if not gaps.all():
+        (a,), (b,) = standardised(transform(x)), standardised(transform(y[:, ~gaps]))
+        correlation[:, ~gaps] = a.T @ b / len(a)
+    for column in np.flatnonzero(gaps):
+        known = ~np.isnan(y[:, column])
+        if known.any():
+            correlation[:, [column]] = correlations(x[known], y[known][:, [column]], transform)
     return correlation
+
+
+def num_values(y: Floats) -> Integers:
+    """Return 2 for each column (N, K) with different numbers, 1 for a constant one, and 0 if all are missing."""
+    known = [column[~np.isnan(column)] for column in y.T]
+    return np.array([0 if not len(column) else 1 + bool(np.ptp(column) > 0) for column in known])
 
 
 def numbers(metric: str, factors: Factors) -> Floats:
     """Return factors (N, K) as numbers, or raise an error if they are words."""
     array = check_factors(metric, factors)
-    if array.dtype.kind in "US":
+    if array.dtype.kind in "USO":
         raise InputError(f"{metric}: factors must be numbers, got words, which have no order to correlate with.")
     if array.dtype.kind in "iu":  # count from the minimum, so that integers beyond 2^53 keep their last digits
         array = array.astype(object) - array.min(0).astype(object) if np.abs(array).max() > 2**53 else array

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.metrics.estimators.information import discretize, entropies, information_table, top_two
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, labelled
+from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, Kinds, LabelResult, labelled
 from unweave.settings import Bins
 
 
 @dataclass(frozen=True, eq=False)
-class MIG:
+class MIG(LabelResult):
     """The score, the gap of each factor and the mutual information."""
 
     score: float
@@ -20,16 +20,36 @@ class MIG:
     mutual_information: Floats  # (D, K), nats
 
 
-def mig(codes: Codes, factors: Factors, *, bins: Bins = 20) -> MIG:
+def mig(
+    codes: Codes,
+    factors: Factors,
+    *,
+    bins: Bins = 20,
+    kinds: Kinds = None,
+    factor_bins: Bins = 20,
+    binning: Binning = "quantile",
+) -> MIG:
     r"""Compute the mean over factors of :math:`(I_{(1)k} - I_{(2)k}) / H(f_k)`, best minus second-best latent.
 
     Chen et al. 2018. ``codes`` (N, D), ``factors`` (N, K). Codes are discretised into ``bins`` bins of equal width (20
     in Locatello et al. 2019, 5 in Rhodes & Lee 2021). Constant factors have no entropy and are left out. With a single
     latent, the second best counts as 0.
+
+    Args:
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K), NaN or None where one is missing.
+        bins: The number of bins of equal width for each latent.
+        kinds: The kind of each factor, categorical, ordered or continuous, as a list or by column; by default
+            columns with fractions are continuous.
+        factor_bins: The number of bins that serve as classes of a continuous factor.
+        binning: Whether these bins have equal counts (``"quantile"``) or equal ``"width"``.
+
+    Returns:
+        The mean gap, the gap of each factor, and the mutual information.
     """
-    sample = labelled("mig", codes, factors)
+    sample = labelled("mig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning)
     information = information_table(discretize(sample.codes, bins), sample.factors)
     best, second = top_two(information, axis=0)  # (K,)
     entropy = entropies(sample.factors)
     per_factor = np.divide(best - second, entropy, out=np.full(len(entropy), np.nan), where=entropy > 0)
-    return MIG(float(np.nanmean(per_factor)), per_factor, information)
+    return MIG(float(np.nanmean(per_factor)), per_factor, information, missing=sample.missing)

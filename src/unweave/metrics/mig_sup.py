@@ -9,12 +9,12 @@ import numpy as np
 
 from unweave.errors import InputError
 from unweave.metrics.estimators.information import discretize, entropies, information_table, top_two
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, labelled
+from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, Kinds, LabelResult, labelled
 from unweave.settings import Bins
 
 
 @dataclass(frozen=True, eq=False)
-class MIGSup:
+class MIGSup(LabelResult):
     """The score, the gap of each latent and the normalised information."""
 
     score: float
@@ -23,7 +23,14 @@ class MIGSup:
 
 
 def mig_sup(
-    codes: Codes, factors: Factors, *, bins: Bins = 20, normaliser: Literal["factor", "code"] = "factor"
+    codes: Codes,
+    factors: Factors,
+    *,
+    bins: Bins = 20,
+    normaliser: Literal["factor", "code"] = "factor",
+    kinds: Kinds = None,
+    factor_bins: Bins = 20,
+    binning: Binning = "quantile",
 ) -> MIGSup:
     r"""Compute the mean over latents of best minus second-best factor in :math:`I(z_j; f_k) / H(f_k)` (Li et al. 2020).
 
@@ -31,20 +38,26 @@ def mig_sup(
 
     Args:
         codes: The codes (N, D).
-        factors: The values of the factors (N, K).
+        factors: The values of the factors (N, K), NaN or None where one is missing.
         bins: The number of bins of equal width for each latent.
         normaliser: ``"factor"`` divides by the entropy of the factor; ``"code"`` divides by that of the binned latent,
             as the library of Carbonneau et al. 2022 does.
+        kinds: The kind of each factor, categorical, ordered or continuous, as a list or by column; by default
+            columns with fractions are continuous.
+        factor_bins: The number of bins that serve as classes of a continuous factor.
+        binning: Whether these bins have equal counts (``"quantile"``) or equal ``"width"``.
 
     Returns:
         The mean gap and the gap of each latent.
     """
     if normaliser not in ("factor", "code"):
         raise InputError(f"mig_sup: normaliser must be 'factor' or 'code', got {normaliser!r}.")
-    sample = labelled("mig_sup", codes, factors, factors_at_least=2)
+    sample = labelled(
+        "mig_sup", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, factors_at_least=2
+    )
     binned, classes = discretize(sample.codes, bins), sample.factors[:, sample.varying]
     information = information_table(binned, classes)
     entropy = entropies(classes)[None] if normaliser == "factor" else entropies(binned)[:, None]
     normalised = np.divide(information, entropy, out=np.zeros_like(information), where=entropy > 0)
     best, second = top_two(normalised, axis=1)
-    return MIGSup(float(np.mean(best - second)), best - second, normalised)
+    return MIGSup(float(np.mean(best - second)), best - second, normalised, missing=sample.missing)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.metrics.estimators.information import discretize, information_table
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, labelled
+from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, Kinds, LabelResult, labelled
 from unweave.settings import Bins
 
 
 @dataclass(frozen=True, eq=False)
-class Modularity:
+class Modularity(LabelResult):
     """The score, the modularity of each latent and the mutual information."""
 
     score: float
@@ -20,17 +20,39 @@ class Modularity:
     mutual_information: Floats  # (D, varying factors), nats
 
 
-def modularity(codes: Codes, factors: Factors, *, bins: Bins = 20) -> Modularity:
+def modularity(
+    codes: Codes,
+    factors: Factors,
+    *,
+    bins: Bins = 20,
+    kinds: Kinds = None,
+    factor_bins: Bins = 20,
+    binning: Binning = "quantile",
+) -> Modularity:
     r"""Compute the mean over latents of :math:`1 - \sum_{k \ne k^*} I_{jk}^2 / (I_{jk^*}^2 (K - 1))`.
 
     Ridgeway & Mozer 2018. Locatello et al. 2019 use 20 bins, Rhodes & Lee 2021 use 5. A latent without any information
     counts as 0, as in disentanglement_lib, so that unused latents lower the score; ``per_latent`` shows which. Constant
     factors are left out and not counted in K, where disentanglement_lib counts them; at least two must vary.
+
+    Args:
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K), NaN or None where one is missing.
+        bins: The number of bins of equal width for each latent.
+        kinds: The kind of each factor, categorical, ordered or continuous, as a list or by column; by default
+            columns with fractions are continuous.
+        factor_bins: The number of bins that serve as classes of a continuous factor.
+        binning: Whether these bins have equal counts (``"quantile"``) or equal ``"width"``.
+
+    Returns:
+        The mean over latents, the modularity of each latent, and the mutual information.
     """
-    sample = labelled("modularity", codes, factors, factors_at_least=2)
+    sample = labelled(
+        "modularity", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, factors_at_least=2
+    )
     information = information_table(discretize(sample.codes, bins), sample.factors[:, sample.varying])
     squared = information**2
     best = squared.max(1)  # (D,)
     rest = (squared.sum(1) - best) / (squared.shape[1] - 1)
     per_latent = np.where(best > 0, 1 - np.divide(rest, best, out=np.zeros_like(rest), where=best > 0), 0.0)
-    return Modularity(float(per_latent.mean()), per_latent, information)
+    return Modularity(float(per_latent.mean()), per_latent, information, missing=sample.missing)

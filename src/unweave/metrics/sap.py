@@ -10,23 +10,25 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.metrics.estimators.information import top_two
 from unweave.metrics.estimators.parallel_fits import each_factor, linear_svm
-from unweave.metrics.mcc import correlations, numbers
+from unweave.metrics.mcc import correlations, num_values, numbers
 from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
     Floats,
     Integers,
+    Kinds,
+    LabelResult,
     check_codes,
     check_factors,
-    continuous_columns,
     fit_and_test,
+    kinds_of,
     standardised,
 )
 from unweave.settings import Seed
 
 
 @dataclass(frozen=True, eq=False)
-class SAP:
+class SAP(LabelResult):
     """The score, the gap of each factor and the table of predictabilities."""
 
     score: float
@@ -40,6 +42,7 @@ def sap(
     *,
     method: Literal["svm", "correlation"] | None = None,
     standardise: bool = False,
+    kinds: Kinds = None,
     test: tuple[Any, Any] | None = None,
     seed: Seed = 0,
 ) -> SAP:
@@ -52,26 +55,29 @@ def sap(
         factors: The values of the factors (N, K).
         method: ``"svm"`` uses the test accuracy of scikit-learn's ``LinearSVC(C=0.01, class_weight="balanced")`` fitted
             to a single latent. ``"correlation"`` uses the squared correlation with the factor as a number and no test
-            sample; it is the default if any factor is continuous.
+            sample. By default, each factor has the method of its kind: ``"correlation"`` if it is continuous.
         standardise: Whether every latent is first given mean 0 and standard deviation 1, as in Locatello et al. 2019,
             appendix B. By default it is not, as in disentanglement_lib, and the penalty of the SVM makes the result
             depend on the scale of the codes.
+        kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous.
         test: Codes and factors of the test sample; by default the given sample is split.
         seed: The seed of the split and of the fits.
 
     Returns:
         The mean gap, the gap of each factor, and the table of predictabilities.
     """
-    if method is None:
-        method = "correlation" if continuous_columns(check_factors("sap", factors)) else "svm"
-    if method == "correlation":
-        x, y = check_codes("sap", codes), numbers("sap", factors)
+    if method not in (None, "svm", "correlation"):
+        raise InputError(f"sap: method must be 'svm' or 'correlation', got {method!r}.")
+    x, table = check_codes("sap", codes), check_factors("sap", factors)
+    real = np.array([kind == "continuous" for kind in kinds_of("sap", table, kinds)])
+    if method == "svm" and real.any():
+        raise InputError(f"sap: method='svm' compares classes, but factor {real.argmax()} is continuous.")
+    if method == "correlation" or (method is None and real.all()):
+        y = numbers("sap", factors)
         if len(x) != len(y):
             raise InputError(f"sap: got {len(x):,} codes but {len(y):,} rows of factors.")
-        return _gaps(correlations(x, y) ** 2, np.flatnonzero(np.ptp(y, axis=0) > 0))
-    if method != "svm":
-        raise InputError(f"sap: method must be 'svm' or 'correlation', got {method!r}.")
-    train, held_out = fit_and_test("sap", codes, factors, test, seed)
+        return _gaps(correlations(x, y) ** 2, np.flatnonzero(num_values(y) > 1), np.isnan(y).sum(0))
+    train, held_out = fit_and_test("sap", codes, factors, test, seed, kinds=kinds)
     if not standardise and np.abs(train.codes).max() > 1e50:
         raise InputError(
             "sap: the support vector machine does not finish on codes above 1e50; rescale the codes first."
@@ -80,22 +86,24 @@ def sap(
 
     def accuracies(factor: int) -> Floats:
         scores = []
+        (inputs, labels), (new, truth) = train.of(factor, x), held_out.of(factor, x_test)
+        if real[factor]:
+            squared: Floats = correlations(inputs, labels[:, None])[:, 0] ** 2
+            return squared
         for latent in range(train.codes.shape[1]):
-            labels = train.factors[:, factor]
-            model = linear_svm(x[:, [latent]], labels, C=0.01, class_weight="balanced", random_state=seed)
-            guess = model.predict(x_test[:, [latent]])
-            scores.append(np.mean(guess == held_out.factors[:, factor]))
+            model = linear_svm(inputs[:, [latent]], labels, C=0.01, class_weight="balanced", random_state=seed)
+            scores.append(np.mean(model.predict(new[:, [latent]]) == truth))
         return np.array(scores)
 
     predictability = np.full((train.codes.shape[1], train.factors.shape[1]), np.nan)
     predictability[:, train.varying] = np.stack(each_factor(accuracies, train.varying), axis=1)
-    return _gaps(predictability, train.varying)
+    return _gaps(predictability, train.varying, train.missing + held_out.missing)
 
 
-def _gaps(predictability: Floats, varying: Integers) -> SAP:
+def _gaps(predictability: Floats, varying: Integers, missing: Integers) -> SAP:
     if not len(varying):
         raise InputError("sap: needs at least one factor that varies, but all factors are constant.")
     per_factor = np.full(predictability.shape[1], np.nan)
     best, second = top_two(predictability[:, varying], axis=0)
     per_factor[varying] = best - second
-    return SAP(float(np.mean(best - second)), per_factor, predictability)
+    return SAP(float(np.mean(best - second)), per_factor, predictability, missing=missing)

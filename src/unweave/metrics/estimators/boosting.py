@@ -1,4 +1,4 @@
-"""Gradient boosting for classification: scikit-learn's ``GradientBoostingClassifier`` at many times its speed.
+"""Gradient boosting: scikit-learn's ``GradientBoostingClassifier`` and ``…Regressor`` at many times their speed.
 
 Trees, split criterion, leaf values and importances are scikit-learn's, with its default settings. Splits are exact:
 every threshold between two samples is considered. Only the random choice between equally good splits differs. Latents
@@ -25,25 +25,25 @@ ROWS, TREES = 2048, 4  # the size of a task: rows to compute probabilities for, 
 
 @dataclass(frozen=True, eq=False)
 class Boosted:
-    """Importance (D,) of the latents, which sums to 1 (or is 0 if no split was useful), and predicted classes."""
+    """Importance (D,) of the latents, which sums to 1 (or is 0 if no split was useful), and predictions."""
 
     importance: Floats
-    train: Integers
-    test: Integers
+    train: Any  # classes or numbers
+    test: Any
 
 
-Job = tuple[Floats, Integers, Floats]  # codes (N, D), their classes (N,), codes of the test sample
+Job = tuple[Floats, Any, Floats]  # codes (N, D), their classes or real numbers (N,), codes of the test sample
 Task = Callable[[], None]
 
 
 def boost_each(jobs: Sequence[Job], *, seed: int, workers: int | None = None) -> list[Boosted]:
-    """Fit one model per job, classes (N,) to codes (N, D), and predict the classes of both samples of each.
+    """Fit one model per job, classes or real numbers (N,) to codes (N, D), and predict those of both samples of each.
 
     The trees of one round, of all jobs and classes, are grown in parallel on ``workers`` threads (all cores if None).
     Each tree is grown by a single thread, so results do not depend on the number of workers.
     """
     limit = (os.cpu_count() or 1) if workers is None else whole("workers", workers, at_least=1)
-    models = [Model(*job) for job in jobs]
+    models = [(Regression if job[1].dtype.kind == "f" else Model)(*job) for job in jobs]
     learning = sorted((model for model in models if model.can_learn), key=lambda model: -model.scores.size)
     with ThreadPoolExecutor(limit) as pool:
         for turn in range(ROUNDS):
@@ -66,10 +66,7 @@ class Model:
     """
 
     def __init__(self, codes: Floats, classes: Integers, test: Floats) -> None:
-        most = np.finfo(np.float32).max  # test codes can be far outside of the range of the training codes
-        fit, predict = (np.clip(s.T, -most, most).astype(np.float32, order="C") for s in standardised(codes, test))
-        self.varying = np.flatnonzero(np.ptp(fit, axis=1) > 0)
-        self.codes, self.test = fit[self.varying], predict[self.varying]
+        self.varying, self.codes, self.test = _columns(codes, test)
         self.seen, self.classes = np.unique(classes, return_inverse=True)
         share = np.bincount(self.classes) / len(classes)
         start = np.log(share) - np.log(share).mean()
@@ -114,3 +111,48 @@ class Model:
             self.seen[s.argmax(0) if len(s) > 1 else (s[0] > 0).astype(int)] for s in (self.scores, self.test_scores)
         )
         return Boosted(importance / total if total > 0 else importance, train, test)
+
+
+class Regression:
+    """A boosted ensemble for real numbers, with squared error, during the fit."""
+
+    def __init__(self, codes: Floats, values: Floats, test: Floats) -> None:
+        self.varying, self.codes, self.test = _columns(codes, test)
+        self.mean, self.spread = float(values.mean()), float(values.std()) or 1.0
+        self.target = (values - self.mean) / self.spread
+        self.scores, self.test_scores = np.zeros(len(codes)), np.zeros(len(test))
+        self.latents, self.importance = codes.shape[1], np.zeros(len(self.varying))
+        self.order = np.argsort(self.codes, axis=1, kind="stable").astype(np.uint32)
+        self.inverse = 1 / np.arange(len(codes) + 1).clip(1)
+
+    @property
+    def can_learn(self) -> bool:
+        """Whether the values vary and there is a latent to predict them from."""
+        return bool(np.ptp(self.target) > 0) and len(self.varying) > 0
+
+    def probability_tasks(self) -> Iterator[Task]:
+        """Compute nothing between rounds: residuals follow from the predictions."""
+        return iter(())
+
+    def tree_tasks(self, salt: Any) -> Iterator[Task]:
+        """Grow the tree of one round."""
+        from unweave.metrics.estimators.trees import boost_values
+
+        sample = self.codes, self.order, self.test, self.target, self.inverse, RATE
+        yield partial(boost_values, *sample, salt, self.scores, self.test_scores, self.importance)
+
+    def result(self) -> Boosted:
+        """Normalise the importance and predict the values."""
+        importance = np.zeros(self.latents)
+        importance[self.varying] = self.importance
+        total = importance.sum()
+        train, test = (self.mean + self.spread * scores for scores in (self.scores, self.test_scores))
+        return Boosted(importance / total if total > 0 else importance, train, test)
+
+
+def _columns(codes: Floats, test: Floats) -> tuple[Integers, Any, Any]:
+    """Return which latents vary, and these of both samples, standardised, one row per latent."""
+    most = np.finfo(np.float32).max  # test codes can be far outside of the range of the training codes
+    fit, predict = (np.clip(s.T, -most, most).astype(np.float32, order="C") for s in standardised(codes, test))
+    varying = np.flatnonzero(np.ptp(fit, axis=1) > 0)
+    return varying, fit[varying], predict[varying]

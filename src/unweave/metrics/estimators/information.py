@@ -5,6 +5,8 @@ Shapes: N samples, D latents, K factors.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from unweave.errors import whole
@@ -29,12 +31,15 @@ def discretize(codes: Floats, bins: int) -> Integers:
 
 
 def entropies(values: Integers) -> Floats:
-    """Return the plug-in entropy of each column of (N, K)."""
-    return np.array([_entropy(np.bincount(column), len(values)) for column in values.T])
+    """Return the plug-in entropy of each column of (N, K), of the rows where it is not -1."""
+    known = [column[column >= 0] for column in values.T] if values.min() < 0 else list(values.T)
+    return np.array([_entropy(np.bincount(column), max(1, len(column))) for column in known])
 
 
 def joint_entropies(a: Integers, b: Integers) -> Floats:
     """Return the plug-in entropy (D, K) of each column of a (N, D) together with each column of b (N, K)."""
+    if b.min() < 0:
+        return _of_known_rows(joint_entropies, a, b)
     table_size = (int(a.max()) + 1) * int((b.max(0) + 1).sum())  # counts for one column of a
     columns = max(1, COUNTS // table_size)
     blocks = [_joint_entropies(a[:, start : start + columns], b) for start in range(0, a.shape[1], columns)]
@@ -63,8 +68,22 @@ def _joint_entropies(a: Integers, b: Integers) -> Floats:
 
 def information_table(a: Integers, b: Integers) -> Floats:
     """Return the plug-in mutual information (D, K) between the columns of a (N, D) and of b (N, K)."""
+    if b.min() < 0:
+        return _of_known_rows(information_table, a, b)
     information = entropies(a)[:, None] + entropies(b) - joint_entropies(a, b)
     return np.where(information < 1e-12, 0.0, information)  # rounding errors around 0
+
+
+def _of_known_rows(table: Callable[[Integers, Integers], Floats], a: Integers, b: Integers) -> Floats:
+    """Return a table (D, K) whose column k is computed on the rows where column k of b is not -1."""
+    result, complete = np.zeros((a.shape[1], b.shape[1])), b.min(0) >= 0
+    if complete.any():
+        result[:, complete] = table(a, b[:, complete])
+    for column in np.flatnonzero(~complete):
+        known = b[:, column] >= 0
+        if known.any():
+            result[:, [column]] = table(a[known], b[known][:, [column]])
+    return result
 
 
 def normalised_information(codes: Floats, factors: Integers, *, discrete: bool, bins: int = 20) -> Floats:

@@ -1,4 +1,8 @@
-"""Mutual information between a real variable and a class by nearest neighbours (Ross 2014), found by sorting."""
+"""Mutual information by nearest neighbours: of real vectors with classes (Ross 2014) or with each other (Kraskov 2004).
+
+Of a single real variable, neighbours are found by sorting; of vectors, by a tree, with the largest difference of their
+entries as distance.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +38,63 @@ def neighbour_information(values: Floats, classes: Integers, *, neighbours: int)
     inner = sum(n * digamma(k) for k, n in counts) / len(points)
     own = (sizes * digamma(sizes)).sum() / len(points)
     return float(max(0.0, digamma(len(points)) + inner - own - digamma(np.maximum(nearer, 1)).mean()))
+
+
+def separated(values: Floats, rng: np.random.Generator) -> Floats:
+    """Scale columns (N, D) to a standard deviation of 1 and separate equal values by the noise of scikit-learn."""
+    scale = values.std(0)
+    scaled = values / np.where(scale > 0, scale, 1.0)
+    noise: Floats = 1e-10 * np.maximum(1, np.abs(scaled).mean(0)) * rng.standard_normal(values.shape)
+    return scaled + noise
+
+
+def kraskov_information(x: Floats, y: Floats, *, neighbours: int) -> float:
+    """Return Kraskov's first estimate in nats, at least 0, for x (N, p) and y (N, q).
+
+    For p = q = 1 it is what scikit-learn's ``mutual_info_regression`` computes. Equal values must have been separated
+    by noise beforehand.
+    """
+    from scipy.spatial import KDTree
+    from scipy.special import digamma
+
+    k = min(neighbours, len(x) - 1)
+    both = np.hstack([x, y])
+    reach = KDTree(both).query(both, k + 1, p=np.inf)[0][:, -1]
+    nearer = [digamma(np.maximum(_nearer(side, side, reach), 1)).mean() for side in (x, y)]
+    return float(max(0.0, digamma(len(x)) + digamma(k) - sum(nearer)))
+
+
+def vector_information(vectors: Floats, classes: Integers, *, neighbours: int) -> float:
+    """Return Ross's estimate in nats, at least 0, for vectors (N, p): :func:`neighbour_information` if p is 1."""
+    from scipy.spatial import KDTree
+    from scipy.special import digamma
+
+    if vectors.shape[1] == 1:
+        return neighbour_information(vectors[:, 0], classes, neighbours=neighbours)
+    used, reach, inner, own = [], [], 0.0, 0.0
+    for label in np.unique(classes):
+        member = vectors[classes == label]
+        if (n := len(member)) > 1:
+            k = min(neighbours, n - 1)
+            reach.append(KDTree(member).query(member, k + 1, p=np.inf)[0][:, -1])
+            used.append(member)
+            inner, own = inner + n * float(digamma(k)), own + n * float(digamma(n))
+    if not used:
+        return 0.0
+    points = np.concatenate(used)
+    nearer = _nearer(points, points, np.concatenate(reach))
+    n = len(points)
+    return float(max(0.0, digamma(n) + inner / n - own / n - digamma(np.maximum(nearer, 1)).mean()))
+
+
+def _nearer(points: Floats, centers: Floats, reach: Floats) -> Integers:
+    """Count the points (N, p) that are closer to each centre (M, p) than its reach, including the centre itself."""
+    if points.shape[1] == 1:
+        return _strictly_within(np.sort(points[:, 0]), centers[:, 0], reach)
+    from scipy.spatial import KDTree
+
+    counts: Integers = KDTree(points).query_ball_point(centers, np.nextafter(reach, 0), p=np.inf, return_length=True)
+    return counts
 
 
 def _kth_distance(ordered: Floats, k: int) -> Floats:

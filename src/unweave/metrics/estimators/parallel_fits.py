@@ -92,6 +92,31 @@ def one_vs_rest(codes: Any, classes: Integers) -> Any:
         return OneVsRestClassifier(LogisticRegression()).fit(codes, classes)
 
 
+def linear_regression(codes: Any, values: Floats) -> Any:
+    """Fit scikit-learn's linear regression."""
+    from sklearn.linear_model import LinearRegression
+
+    return LinearRegression().fit(codes, values)
+
+
+def ridge(codes: Any, values: Floats) -> Any:
+    """Fit scikit-learn's ridge regression with its default penalty."""
+    from sklearn.linear_model import Ridge
+
+    return Ridge().fit(codes, values)
+
+
+def agreement(guess: Any, truth: Any) -> float:
+    """Return the accuracy of predicted classes, or the R² of predicted numbers."""
+    return r_squared(guess, truth) if truth.dtype.kind == "f" else float(np.mean(guess == truth))
+
+
+def r_squared(guess: Floats, truth: Floats) -> float:
+    """Return the share of the variance that predictions explain, 0 if they explain none."""
+    total = float(((truth - truth.mean()) ** 2).sum()) if len(truth) else 0.0
+    return max(0.0, 1 - float(((truth - guess) ** 2).sum()) / total) if total > 0 else 0.0
+
+
 def probabilities(model: Any, codes: Any, classes: int) -> Floats:
     """Return the predicted probability of each class (N, classes), 0 for classes missing from the training sample."""
     table = np.zeros((codes.shape[0], classes))

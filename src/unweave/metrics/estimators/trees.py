@@ -85,6 +85,52 @@ def boost_classes(
 
 
 @compiled
+def boost_values(
+    codes: Any,
+    order: Any,
+    test: Any,
+    target: Any,
+    inverse: Any,
+    shrinkage: Any,
+    salt: Any,
+    scores: Any,
+    test_scores: Any,
+    importance: Any,
+) -> None:
+    """Grow one tree on the differences between ``target`` (N,) and its prediction ``scores`` (N,), and add it to them.
+
+    Shapes are those of :func:`boost_classes`, without classes: ``test_scores`` is (M,) and ``importance`` (D,).
+    """
+    latents, count = codes.shape
+    node_of, test_node, residual = np.empty(count, np.uint8), np.empty(test.shape[1], np.uint8), np.empty(count)
+    rows, last_rows = np.empty((latents, count), np.uint32), np.empty(count, np.uint32)
+    work = (node_of, rows, last_rows, np.empty(count), np.empty(count))
+    feature, threshold, gain = np.empty(NODES, np.int64), np.empty(NODES), np.empty(NODES)
+    most = np.abs(target - scores).max()
+    if most == 0:
+        return
+    coarse = 1.5 * 2.0 ** (np.ceil(np.log2(count)) + np.ceil(np.log2(most)))  # as above, for residuals up to ``most``
+    for row in range(count):
+        residual[row] = (target[row] - scores[row] + coarse) - coarse
+    grow(codes, order, residual, inverse, scrambled(salt), work, feature, threshold, gain)
+    for node in range(NODES):
+        importance[feature[node]] += gain[node]
+    total, size = np.zeros(LEAVES), np.zeros(LEAVES)
+    for row in range(count):
+        total[node_of[row] - NODES] += target[row] - scores[row]
+        size[node_of[row] - NODES] += 1
+    for leaf in range(LEAVES):
+        total[leaf] = shrinkage * total[leaf] / size[leaf] if size[leaf] > 0 else 0.0
+    for row in range(count):
+        scores[row] += total[node_of[row] - NODES]
+    test_node[:] = 0
+    for _ in range(DEPTH):
+        descend(test, feature, threshold, test_node)
+    for row in range(test_node.size):
+        test_scores[row] += total[test_node[row] - NODES]
+
+
+@compiled
 def softmax(first: Any, last: Any, scores: Any, probability: Any) -> None:
     """Write the probabilities of the classes (K, N) for the rows from ``first`` to ``last``; a sigmoid if K is 1."""
     classes, rows = scores.shape[0], last - first

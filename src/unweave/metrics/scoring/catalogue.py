@@ -39,6 +39,7 @@ from unweave.names import score_fields
 from unweave.settings import keyword_settings
 
 WIDE = 1_000  # latents
+BINNED = "20 bins of equal counts"
 Needs = Literal["labels", "codes", "pool", "intervention", "reconstruction", "posterior", "model", "other"]
 NEEDS: dict[Needs, str] = {  # what the function is called with
     "labels": "codes and factors",
@@ -64,7 +65,7 @@ class Metric:
     weakness: str
     variants: dict[str, str] = field(default_factory=dict)  # published forms and their settings, by source
     ranges: Mapping[str, str] = field(default_factory=dict)  # of scores that do not have the range of the metric
-    continuous: bool = False  # accepts continuous factors
+    continuous: str = ""  # what it does with continuous factors
     words: bool = True  # accepts words as factors
     factors_at_least: int = 1  # how many factors must vary
     given: str = ""  # what the function is called with, if it needs something else
@@ -120,6 +121,7 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "Ignores whether a latent mixes factors; the plug-in estimate on bins is biased upwards for small samples.",
         {"Locatello et al. 2019": "bins=20, 10,000 samples", "Rhodes & Lee 2021": "bins=5, within neighbourhoods"},
+        continuous=BINNED,
     ),
     mig_sup=Metric(
         mig_sup,
@@ -130,6 +132,7 @@ METRICS: dict[str, Metric] = _named(
         "Constant latents count as 0, so that unused latents lower the score.",
         {"Li et al. 2020": "normaliser='factor'", "Carbonneau et al. 2022": "normaliser='code', bins=10"},
         factors_at_least=2,
+        continuous=BINNED,
     ),
     modularity=Metric(
         modularity,
@@ -140,6 +143,7 @@ METRICS: dict[str, Metric] = _named(
         "Noise latents get arbitrary values and constant ones 0; a latent that encodes all factors can score high.",
         {"Locatello et al. 2019": "bins=20, 10,000 samples", "Rhodes & Lee 2021": "bins=5, within neighbourhoods"},
         factors_at_least=2,
+        continuous=BINNED,
     ),
     explicitness=Metric(
         explicitness,
@@ -152,6 +156,7 @@ METRICS: dict[str, Metric] = _named(
             "disentanglement_lib (with scikit-learn 0.22 or newer)": "classifier='multinomial', the default",
             "Locatello et al. 2019, appendix B": "classifier='one-vs-rest'; 10,000 and 5,000 samples",
         },
+        continuous="ridge regression, R² in place of the ROC area",
     ),
     dci=Metric(
         dci,
@@ -167,6 +172,7 @@ METRICS: dict[str, Metric] = _named(
         },
         splits_itself={"importance": "forest"},
         most_latents=WIDE,
+        continuous="boosted trees with squared error (forest: its regressor, svm: Lasso), R² in place of accuracy",
     ),
     sap=Metric(
         sap,
@@ -181,7 +187,7 @@ METRICS: dict[str, Metric] = _named(
             "Kumar et al. 2018": "method='correlation', the default for continuous factors",
         },
         most_latents=WIDE,
-        continuous=True,
+        continuous="squared correlation in place of accuracy",
     ),
     infomec=Metric(
         infomec,
@@ -196,6 +202,7 @@ METRICS: dict[str, Metric] = _named(
             "Hsu et al. 2023 (QLAE), training code": "variant='qlae-training'",
         },
         most_latents=WIDE,
+        continuous="Kraskov's information (Ross's if codes are discrete) as 1 - exp(-2 I), R² of a linear regression",
     ),
     jemmig=Metric(
         jemmig,
@@ -205,6 +212,7 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "Bins that are finer than the classes of a factor count as other information in the latent.",
         {"Carbonneau et al. 2022": "bins=10"},
+        continuous=BINNED,
     ),
     dcimig=Metric(
         dcimig,
@@ -214,6 +222,7 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "Considers only the best latent of each factor: duplicates go unnoticed.",
         {"Carbonneau et al. 2022": "bins=10"},
+        continuous=BINNED,
     ),
     mcc=Metric(
         mcc,
@@ -223,8 +232,8 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "Sees linear (or monotone) dependence only, which angles and categories do not have.",
         {"Hyvärinen & Morioka 2016": "method='pearson'"},
-        continuous=True,
         words=False,
+        continuous="as numbers",
     ),
     total_correlation=Metric(
         total_correlation,
@@ -274,6 +283,7 @@ METRICS: dict[str, Metric] = _named(
         {"Locatello et al. 2019": "source='fresh', train=10,000, test=5,000, batch=64"},
         most_latents=WIDE,
         factors_at_least=2,
+        continuous=BINNED,
     ),
     factor_vae_score=Metric(
         factor_vae_score,
@@ -288,6 +298,7 @@ METRICS: dict[str, Metric] = _named(
         },
         most_latents=WIDE,
         factors_at_least=2,
+        continuous=BINNED,
     ),
     irs=Metric(
         irs,
@@ -300,6 +311,7 @@ METRICS: dict[str, Metric] = _named(
             "disentanglement_lib": "source='fresh', quantile=0.99, bins=20, points=10,000",
             "Suter et al. 2019": "quantile=1.0",
         },
+        continuous=BINNED,
     ),
     local_mig=Metric(
         local_mig,
@@ -331,6 +343,7 @@ METRICS: dict[str, Metric] = _named(
         "Rewards any information, whether separated or not.",
         {"Locatello et al. 2019": "sizes=(10, 100, 1000, 10000), 5,000 to test"},
         costly=True,
+        continuous="ridge regression and boosted trees with squared error, R² in place of accuracy",
     ),
     flatness=Metric(
         flatness,

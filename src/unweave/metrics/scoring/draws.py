@@ -15,7 +15,7 @@ import torch
 
 from unweave.errors import InputError
 from unweave.factors import FactorSpace
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, check_seed, labelled
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, Kinds, check_seed, labelled
 from unweave.metrics.scoring.interventions import (
     Represent,
     batches_of,
@@ -34,7 +34,7 @@ class Fresh:
     def __init__(self, metric: str, represent: Represent, space: FactorSpace, seed: int, at_least: int) -> None:
         self.metric, self.represent, self.space = metric, represent, space
         self.axes = varying_axes(metric, space, at_least)
-        self.factors = len(space)
+        self.factors, self.missing = len(space), np.zeros(len(space), np.int64)
         self._generator = torch_generator(seed)
 
     def sample(self, n: int) -> tuple[Floats, Integers]:
@@ -63,8 +63,11 @@ class Pool:
     A batch has different rows if enough rows have the value; otherwise they are drawn with replacement.
     """
 
-    def __init__(self, metric: str, codes: Codes, factors: Factors, seed: int, at_least: int) -> None:
-        sample = labelled(metric, codes, factors, factors_at_least=at_least)
+    def __init__(
+        self, metric: str, codes: Codes, factors: Factors, seed: int, at_least: int, kinds: Kinds = None
+    ) -> None:
+        sample = labelled(metric, codes, factors, kinds=kinds, factors_at_least=at_least)
+        self.missing = sample.missing
         self.metric, self.codes, self.classes = metric, sample.codes, sample.factors
         self.axes, self.factors = sample.varying, sample.factors.shape[1]
         self._rows = {axis: _by_value(self.classes[:, axis]) for axis in self.axes.tolist()}
@@ -102,8 +105,22 @@ class Pool:
         self._warned = True
 
 
-def draws(metric: str, represent: Any, space: Any, seed: int, *, at_least: int = 2) -> Fresh | Pool:
-    """Return where a metric draws codes from: a function of points with their space, or codes with their factors."""
+def draws(
+    metric: str, represent: Any, space: Any, seed: int, *, at_least: int = 2, kinds: Kinds = None
+) -> Fresh | Pool:
+    """Return where a metric draws codes from: a function of points with their space, or codes with their factors.
+
+    Args:
+        metric: The metric, for messages.
+        represent: A function from points (n, K) to codes (n, D), or codes (N, D).
+        space: The space of the points, or the factors (N, K) of the codes.
+        seed: The seed of the draws.
+        at_least: The fewest factors that must vary.
+        kinds: The kinds of the factors of the codes, as in :func:`labelled`.
+
+    Returns:
+        New points of the space, or the pool.
+    """
     if isinstance(space, FactorSpace):
         return Fresh(metric, represent, space, seed, at_least)
     if callable(represent) and not hasattr(represent, "__array__"):
@@ -111,7 +128,7 @@ def draws(metric: str, represent: Any, space: Any, seed: int, *, at_least: int =
             f"{metric}: needs a function of points with the FactorSpace of the points, or codes with their factors, "
             f"got a function with {type(space).__name__}."
         )
-    return Pool(metric, represent, space, seed, at_least)
+    return Pool(metric, represent, space, seed, at_least, kinds)
 
 
 def different_below(limits: Integers, n: int, rng: np.random.Generator) -> Integers:
@@ -133,7 +150,8 @@ def different_below(limits: Integers, n: int, rng: np.random.Generator) -> Integ
 
 
 def _by_value(classes: Integers) -> tuple[Integers, Integers, Integers]:
-    """Return the rows ordered by their class, where each class starts, and how many rows it has."""
-    counts = np.bincount(classes)
+    """Return the rows that have a class, ordered by it, where each class starts, and how many rows it has."""
+    known = np.flatnonzero(classes >= 0)
+    counts = np.bincount(classes[known])
     counts = counts[counts > 0]
-    return np.argsort(classes, kind="stable"), np.cumsum(counts) - counts, counts
+    return known[np.argsort(classes[known], kind="stable")], np.cumsum(counts) - counts, counts

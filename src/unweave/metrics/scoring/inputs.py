@@ -6,16 +6,17 @@ Shapes: N samples, D latents, K factors.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from unweave.errors import InputError, whole
+from unweave.errors import InputError, unknown, whole
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -24,24 +25,60 @@ Codes = ArrayLike | Tensor
 Factors = ArrayLike | Tensor
 TRAIN, TEST = 10_000, 5_000  # most rows used to fit and to test: the published sizes
 LARGEST = 1e100
-TAKES_CONTINUOUS = "mcc, sap or the metrics that use no factors"
+KINDS = ("categorical", "ordered", "cyclic", "continuous")
+Kinds = Sequence[str] | Mapping[int, str] | None  # of the columns; None for what their values say
+Binning = Literal["quantile", "width"]
+MISSING = -1  # the class of a value that is missing
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LabelResult:
+    """What the results of all metrics of codes and factors have."""
+
+    missing: Integers = field(default_factory=lambda: np.zeros(0, np.int64))  # (K,), rows left out of each factor
 
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """Codes (N, D) and the classes of their factors (N, K), numbered from 0 without gaps."""
+    """Codes (N, D) and the classes of their factors (N, K), numbered from 0 without gaps, -1 where one is missing.
+
+    The classes of a continuous factor are bins; ``values`` (N, K) has the numbers, NaN in the columns of other factors.
+    """
 
     codes: Floats
     factors: Integers
+    values: Floats | None = None  # None if no factor is continuous
 
     @property
     def varying(self) -> Integers:
         """The factors with more than one class."""
-        return np.flatnonzero(self.factors.min(0) != self.factors.max(0))
+        low = self.factors.min(0) if self.factors.min() >= 0 else np.where(self.factors < 0, 2**62, self.factors).min(0)
+        return np.flatnonzero(low < self.factors.max(0))
 
-    def take(self, rows: Integers) -> Labelled:
+    @property
+    def continuous(self) -> Booleans:
+        """Which factors are continuous (K,)."""
+        if self.values is None:
+            return np.zeros(self.factors.shape[1], np.bool_)
+        return np.asarray(~np.isnan(self.values).all(0), np.bool_)
+
+    @property
+    def missing(self) -> Integers:
+        """How many rows have no value of each factor (K,)."""
+        return np.asarray((self.factors < 0).sum(0), np.int64)
+
+    def take(self, rows: Any) -> Labelled:
         """Return some of the rows."""
-        return Labelled(self.codes[rows], self.factors[rows])
+        return Labelled(self.codes[rows], self.factors[rows], None if self.values is None else self.values[rows])
+
+    def of(self, factor: int, codes: Floats | None = None) -> tuple[Floats, NDArray[Any]]:
+        """Return codes and a factor, classes or real numbers, of the rows that have it; codes may be transformed."""
+        codes = self.codes if codes is None else codes
+        truth: NDArray[Any] = self.factors[:, factor]
+        known = truth >= 0
+        if self.values is not None and self.continuous[factor]:
+            truth = self.values[:, factor]
+        return (codes, truth) if known.all() else (codes[known], truth[known])
 
 
 def check_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> Floats:
@@ -71,18 +108,16 @@ def check_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> 
 
 
 def check_factors(metric: str, factors: Any) -> NDArray[Any]:
-    """Return factors (N, K) of numbers or words, or raise an error."""
+    """Return factors (N, K) of numbers or words, or raise an error; what is missing is NaN, or None among words."""
     array = to_numpy(metric, "factors", factors)
     if array.ndim == 1:
         array = array[:, None]
     if array.ndim != 2 or array.shape[1] == 0:
         raise InputError(f"{metric}: factors must be (N, K) with K >= 1, got shape {array.shape}.")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise InputError(f"{metric}: factors have NaN or infinite entries.")
-    if array.dtype.kind == "f" and array.size and float(np.abs(array).max()) > LARGEST:
-        raise InputError(
-            f"{metric}: factors reach {np.abs(array).max():.1e}, too large to be squared; rescale them first."
-        )
+    if array.dtype.kind == "f" and np.isinf(array).any():
+        raise InputError(f"{metric}: factors have infinite entries.")
+    if array.dtype.kind == "f" and (most := float(np.nan_to_num(np.abs(array)).max(initial=0))) > LARGEST:
+        raise InputError(f"{metric}: factors reach {most:.1e}, too large to be squared; rescale them first.")
     if array.dtype.kind not in "fiubUSO":
         raise InputError(f"{metric}: factors must be numbers or words, got {array.dtype}.")
     return array
@@ -92,34 +127,104 @@ def continuous_columns(factors: NDArray[Any]) -> list[int]:
     """Return the columns that contain fractions."""
     if factors.dtype.kind != "f":
         return []
-    return np.flatnonzero((factors % 1 != 0).any(0)).tolist()
+    with np.errstate(invalid="ignore"):
+        fractions = np.nan_to_num(factors % 1) != 0
+    return np.flatnonzero(fractions.any(0)).tolist()
 
 
-def labelled(metric: str, codes: Any, factors: Any, *, latents: int = 1, factors_at_least: int = 1) -> Labelled:
-    """Return codes and factors of the same number of rows, with the factors as classes."""
-    return _classes(metric, [(codes, factors)], latents, factors_at_least)[0]
+def kinds_of(metric: str, factors: NDArray[Any], kinds: Kinds) -> list[str]:
+    """Return the kind of each column; without a declaration, fractions are continuous and words are categorical."""
+    fractions, columns = continuous_columns(factors), factors.shape[1]
+    words = factors.dtype.kind in "USO"
+    found = ["continuous" if k in fractions else "categorical" if words else "ordered" for k in range(columns)]
+    declared = dict(enumerate(kinds)) if isinstance(kinds, Sequence) else dict(kinds or {})
+    if isinstance(kinds, str) or (isinstance(kinds, Sequence) and len(kinds) != columns):
+        raise InputError(f"{metric}: kinds must have one kind for each of the {columns} factors, got {kinds!r}.")
+    for column, kind in declared.items():
+        if column not in range(columns):
+            raise InputError(f"{metric}: kinds has factor {column!r}, but factors are 0 to {columns - 1}.")
+        if kind not in KINDS:
+            raise unknown("kind of a factor", str(kind), KINDS)
+        if kind == "continuous" and words:
+            raise InputError(f"{metric}: factor {column} has words, so it cannot be continuous.")
+        found[column] = kind
+    return found
+
+
+def num_varying(factors: NDArray[Any]) -> int:
+    """Return how many columns have more than one value, besides missing ones."""
+    return sum(int(_present(column, _numbered).max(initial=0)) > 0 for column in factors.T)
+
+
+def labelled(
+    metric: str,
+    codes: Any,
+    factors: Any,
+    *,
+    kinds: Kinds = None,
+    factor_bins: int = 20,
+    binning: Binning = "quantile",
+    latents: int = 1,
+    factors_at_least: int = 1,
+) -> Labelled:
+    """Return codes and factors of the same number of rows, with the factors as classes.
+
+    Args:
+        metric: The metric, for messages.
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K), NaN or None where one is missing.
+        kinds: The kinds of the factors, for those that should not be what their values say.
+        factor_bins: The number of bins that serve as classes of a continuous factor.
+        binning: Whether these have equal counts or equal width.
+        latents: The fewest latents that the metric needs.
+        factors_at_least: The fewest factors that must vary.
+
+    Returns:
+        The checked sample.
+    """
+    bins = whole("factor_bins", factor_bins, at_least=2, at_most=1000)
+    if binning not in get_args(Binning):
+        raise InputError(f"{metric}: binning must be 'quantile' or 'width', got {binning!r}.")
+    return _classes(metric, [(codes, factors)], latents, factors_at_least, kinds, bins, binning)[0]
 
 
 def fit_and_test(
-    metric: str, codes: Any, factors: Any, test: tuple[Any, Any] | None, seed: int, *, test_share: float = 1 / 3
+    metric: str,
+    codes: Any,
+    factors: Any,
+    test: tuple[Any, Any] | None,
+    seed: int,
+    *,
+    kinds: Kinds = None,
+    test_share: float = 1 / 3,
 ) -> tuple[Labelled, Labelled]:
     """Return a sample to fit and one to test: the two that are given, or a random split of one.
 
     They have at most the published 10,000 and 5,000 rows; from larger samples, rows are drawn at random.
+
+    Args:
+        metric: The metric, for messages.
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K).
+        test: Codes and factors of the test sample, None to split the given one.
+        seed: The seed of the split.
+        kinds: The kinds of the factors, for those that should not be what their values say.
+        test_share: The share of the rows that are held out by the split.
+
+    Returns:
+        The sample to fit and the sample to test.
     """
     rng = np.random.default_rng(check_seed(seed))
     if test is not None and not (isinstance(test, tuple | list) and len(test) == 2):
         raise InputError(f"{metric}: test must be a pair (codes, factors), got {_kind(test)}.")
     if test is None:
-        whole = _classes(metric, [(codes, factors)], 1, 1)[0]
-        if len(whole.codes) < 3:
-            raise InputError(f"{metric}: needs at least 3 samples to fit and to test, got {len(whole.codes)}.")
-        order = np.random.RandomState(42 + seed).permutation(
-            len(whole.codes)
-        )  # with seed 0, the split of Tripod's code
+        both = _classes(metric, [(codes, factors)], 1, 1, kinds)[0]
+        if len(both.codes) < 3:
+            raise InputError(f"{metric}: needs at least 3 samples to fit and to test, got {len(both.codes)}.")
+        order = np.random.RandomState(42 + seed).permutation(len(both.codes))  # with seed 0, the split of Tripod's code
         cut = math.ceil(len(order) * test_share)
-        return _varied(metric, whole.take(order[cut:][:TRAIN])), whole.take(order[:cut][:TEST])
-    train, held_out = _classes(metric, [(codes, factors), test], 1, 1)
+        return _varied(metric, both.take(order[cut:][:TRAIN])), both.take(order[:cut][:TEST])
+    train, held_out = _classes(metric, [(codes, factors), test], 1, 1, kinds)
     if train.codes.shape[1] != held_out.codes.shape[1]:
         raise InputError(
             f"{metric}: the test codes have {held_out.codes.shape[1]} latents, "
@@ -165,29 +270,64 @@ def standardised(train: Floats, *others: Floats) -> tuple[Floats, ...]:
     return tuple(np.where(still, 0.0, (codes - mean) / std) for codes in scaled)
 
 
-def _classes(metric: str, pairs: Sequence[tuple[Any, Any]], latents: int, factors_at_least: int) -> list[Labelled]:
+def _classes(
+    metric: str,
+    pairs: Sequence[tuple[Any, Any]],
+    latents: int,
+    factors_at_least: int,
+    kinds: Kinds = None,
+    bins: int = 20,
+    binning: Binning = "quantile",
+) -> list[Labelled]:
     codes = [check_codes(metric, c, latents=latents) for c, _ in pairs]
     factors = [check_factors(metric, f) for _, f in pairs]
     for c, f in zip(codes, factors, strict=True):
         if len(c) != len(f):
             raise InputError(f"{metric}: got {len(c):,} codes but {len(f):,} rows of factors.")
-        if continuous_columns(f):
-            raise InputError(
-                f"{metric}: factor {continuous_columns(f)[0]} is continuous, but this metric compares classes. "
-                f"Use {TAKES_CONTINUOUS} for continuous factors, or bin them."
-            )
     widths = {f.shape[1] for f in factors}
     if len(widths) > 1:
         raise InputError(f"{metric}: the two samples have different numbers of factors, {sorted(widths)}.")
     together = np.concatenate(factors)
-    columns = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in together.T]
+    real = [kind == "continuous" for kind in kinds_of(metric, together, kinds)]
+    columns = [
+        _present(column, partial(_binned, bins=bins, binning=binning) if continuous else _numbered)
+        for column, continuous in zip(together.T, real, strict=True)
+    ]
+    values = np.where(real, together, np.nan).astype(np.float64) if any(real) else None
     varying = sum(int(column.max()) > 0 for column in columns)
     if varying < factors_at_least:
         need = "one factor that varies" if factors_at_least == 1 else f"{factors_at_least} factors that vary"
         raise InputError(f"{metric}: needs at least {need}, but {varying} of {len(columns)} do.")
     compact = np.stack(columns, axis=1).astype(np.int64)
     ends = np.cumsum([len(c) for c in codes])
-    return [Labelled(c, compact[end - len(c) : end]) for c, end in zip(codes, ends, strict=True)]
+    rows = [slice(end - len(c), end) for c, end in zip(codes, ends, strict=True)]
+    return [Labelled(c, compact[at], None if values is None else values[at]) for c, at in zip(codes, rows, strict=True)]
+
+
+def _present(column: NDArray[Any], classes_of: Callable[[NDArray[Any]], Integers]) -> Integers:
+    """Return the classes of a column (N,), -1 where a value is missing."""
+    known = np.array([entry is not None for entry in column]) if column.dtype.kind == "O" else column == column
+    if known.all():
+        return classes_of(column.astype(str) if column.dtype.kind == "O" else column)
+    classes = np.full(len(column), MISSING, np.int64)
+    if known.any():
+        rest = column[known]
+        classes[known] = classes_of(rest.astype(str) if column.dtype.kind == "O" else rest)
+    return classes
+
+
+def _numbered(column: NDArray[Any]) -> Integers:
+    """Return the different values of a column as classes 0, 1, …, in increasing order."""
+    return np.unique(column, return_inverse=True)[1].reshape(-1)
+
+
+def _binned(column: NDArray[Any], bins: int, binning: Binning) -> Integers:
+    """Return the bins of real numbers: of equal counts, or of equal width from the minimum to the maximum."""
+    inner = np.linspace(0, 1, bins + 1)[1:-1]
+    low, high = column.min(), column.max()
+    edges = np.quantile(column, inner) if binning == "quantile" else low + (high - low) * inner
+    classes = _numbered(np.searchsorted(np.unique(edges), column, side="left" if binning == "quantile" else "right"))
+    return classes if classes.max() > 0 or low == high else _numbered(column > low)
 
 
 def _kind(values: Any) -> str:
@@ -215,10 +355,17 @@ def to_numpy(
 
 
 def _from_objects(metric: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers if all entries are numbers, else words; missing entries are an error."""
+    """Return numbers if all entries are numbers, else words; missing entries are NaN, or None among words."""
+    gaps = np.array([entry is None or entry != entry for entry in array.reshape(-1)]).reshape(array.shape)
+    if gaps.any():
+        array = array.copy()
+        array[gaps] = np.nan
+        if all(isinstance(entry, int | float | np.number) for entry in array[~gaps].tolist()):
+            return array.astype(np.float64)
+        array[~gaps] = _from_objects(metric, array[~gaps])
+        array[gaps] = None
+        return array
     entries = array.reshape(-1).tolist()
-    if any(entry is None or entry != entry for entry in entries):
-        raise InputError(f"{metric}: factors have missing entries; drop these rows first.")
     if all(isinstance(entry, int | np.integer) for entry in entries):
         return (
             np.unique(array, return_inverse=True)[1].reshape(array.shape)

@@ -13,7 +13,7 @@ from unweave.metrics.estimators.parallel_fits import limited
 from unweave.metrics.scoring.catalogue import Metric
 from unweave.metrics.scoring.encoded import EncodedData
 from unweave.metrics.scoring.encoders import Encode, is_discrete, likelihood_of, posterior_of, reconstruction_of
-from unweave.metrics.scoring.inputs import TEST, Codes, Factors, check_codes, check_factors, check_seed
+from unweave.metrics.scoring.inputs import TEST, Codes, Factors, Kinds, check_codes, check_factors, check_seed, kinds_of
 from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, Source, check_settings, check_source, chosen
 from unweave.metrics.scoring.scores import Scores, Value
 from unweave.progress import progress
@@ -26,6 +26,7 @@ def score_codes(
     metrics: Names = "all",
     test: tuple[Codes, Factors] | None = None,
     discrete: bool = False,
+    kinds: Kinds = None,
     settings: Settings | None = None,
     seed: int = 0,
     workers: int | None = None,
@@ -36,12 +37,15 @@ def score_codes(
 
     Args:
         codes: The codes (N, D).
-        factors: The values of the factors (N, K); without them, metrics that need no labels are measured.
+        factors: The values of the factors (N, K), NaN or None where one is missing; such a row is left out of that
+            factor. Without factors, metrics that need no labels are measured.
         metrics: Names, functions ``(codes, factors, *, settings)`` of your own, or their ``module:name``; ``"all"`` is
             every metric that needs nothing more and does not take minutes.
         test: Codes and factors of another sample, for metrics that fit and then test. Without it, they split the given
             sample.
         discrete: Whether every latent takes one of a few values.
+        kinds: The kind of each factor, ``"categorical"``, ``"ordered"`` or ``"continuous"``, as a list or by column; by
+            default columns with fractions are continuous, and whole numbers are values on a grid.
         settings: The settings of each metric, by its name: ``{"mig": {"bins": 5}}``.
         seed: The seed of splits and of fits.
         workers: The largest number of threads or processes, by default one per core; it does not change the scores.
@@ -56,9 +60,10 @@ def score_codes(
         table = check_factors("score_codes", factors)
         if len(table) != len(checked):
             raise InputError(f"score_codes: got {len(checked):,} codes but {len(table):,} rows of factors.")
+        kinds_of("score_codes", table, kinds)  # raises if they do not fit
         there = ScoringInputs.of_table({"codes"}, table)
     wanted, left_out = chosen(metrics, there)
-    common = {"seed": seed, "discrete": _checked_flag("discrete", discrete)}
+    common = {"seed": seed, "discrete": _checked_flag("discrete", discrete), "kinds": kinds}
 
     results = {}
     with limited(workers):

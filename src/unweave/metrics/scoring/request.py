@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unweave.data import FactorData
 from unweave.errors import InputError, unknown
 from unweave.metrics.scoring.catalogue import METRICS, NEEDS, Metric, Needs
-from unweave.metrics.scoring.inputs import continuous_columns
+from unweave.metrics.scoring.inputs import num_varying
 from unweave.own_code import HERE, imported
 from unweave.settings import key_in, name_in
 
@@ -27,7 +27,6 @@ class ScoringInputs:
     """The inputs that are available for scoring: which needs are met, and the kind of the factors."""
 
     needs: Collection[str]
-    continuous: int | None = None  # the first continuous factor
     words: bool = False
     varying: int = 0  # factors that vary
     encoder: bool = False  # whether there is an encoder, or codes alone
@@ -39,12 +38,10 @@ class ScoringInputs:
         cls, needs: Collection[str], factors: NDArray[Any], *, encoder: bool = False, source: Source = "pool"
     ) -> ScoringInputs:
         """Describe codes, or an encoder, with a table of factors (N, K)."""
-        continuous = continuous_columns(factors)
         return cls(
             needs={"labels", *needs},
-            continuous=continuous[0] if continuous else None,
-            words=factors.dtype.kind in "US",
-            varying=sum(len(np.unique(column)) > 1 for column in factors.T),
+            words=factors.dtype.kind in "USO",
+            varying=num_varying(factors),
             encoder=encoder,
             source=source,
         )
@@ -73,8 +70,6 @@ class ScoringInputs:
             return self._missing(needs)
         if needs not in ("labels", "intervention"):
             return None
-        if self.continuous is not None and not metric.continuous:
-            return f"factor {self.continuous} is continuous, but this metric compares classes"
         if self.words and not metric.words:
             return "the factors are words, which have no order"
         if self.varying < metric.factors_at_least:
@@ -184,4 +179,4 @@ def _own(name: str, function: Callable[..., Any]) -> Metric:
             "def metric(codes, factors, *, bins=20)."
         )
     question = (inspect.getdoc(function) or name).partition("\n")[0]
-    return Metric(function, question, "labels", "", "neither", "", continuous=True, own=True, name=name)
+    return Metric(function, question, "labels", "", "neither", "", own=True, name=name)

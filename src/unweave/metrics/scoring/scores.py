@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -95,10 +95,16 @@ def result_from_plain(metric: str | Metric, plain: Mapping[str, Any]) -> Any:
     kind = Value if known is None or known.own else _hints(known.function)["return"]
     hints = _hints(kind)
     try:
-        return kind(**{part.name: _rebuilt(hints[part.name], plain[part.name]) for part in fields(kind)})
+        return kind(**{name: _rebuilt(hints[name], plain[name]) for name in _written(kind, plain)})
     except (KeyError, TypeError, ValueError) as error:
         name = metric if isinstance(metric, str) else metric.name
         raise InputError(f"this is not a result of {name} as result_to_plain writes it: {error!r}") from error
+
+
+def _written(kind: Any, plain: Mapping[str, Any]) -> list[str]:
+    """Return the fields of a result, but for those that came after it had been stored and have a default."""
+    new = [part.name for part in fields(kind) if part.default_factory is not MISSING and part.name not in plain]
+    return [part.name for part in fields(kind) if part.name not in new]
 
 
 @lru_cache(maxsize=256)
