@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from tests.cli.running import run
 from tests.study.tiny import SPEC
@@ -73,6 +74,16 @@ def test_a_plan_names_the_data_that_must_be_fetched(
     assert "data not downloaded: cars3d. Run: unweave data fetch cars3d" in capsys.readouterr().out
     assert run(monkeypatch, "study", "plan", "cars.toml", "--no-estimate", "--json") == 0
     assert json.loads(capsys.readouterr().out)["absent"] == ["cars3d"]
+
+
+def test_pictures_in_a_folder_need_no_download(
+    empty_data_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Image.new("L", (40, 40)).save(tmp_path / "grey.png")
+    grid = f'name = "own"\n[[grid]]\nrecipe = "pca"\ndata = "natural"\n"data.folder" = "{tmp_path}"\n'
+    Path("own.toml").write_text(grid)
+    assert run(monkeypatch, "study", "plan", "own.toml", "--no-estimate") == 0
+    assert "not downloaded" not in capsys.readouterr().out
 
 
 def test_a_plan_names_the_second_stage(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -365,7 +365,8 @@ def unfinished(reasons: Mapping[str, str]) -> str:
 
 
 def _absent(study: Study) -> list[str]:
-    return absent({run.settings.get("data") for run in study.planned})
+    """Return the data sets that must be fetched before the study can run; pictures in a folder need no file."""
+    return absent({run.settings.get("data") for run in study.planned if "data.folder" not in run.settings})
 
 
 def _print_absent(study: Study) -> None:
