@@ -31,6 +31,12 @@ def test_list_and_show_print_json(
     assert list(rows) == list(SETS)
     assert rows["cars3d"]["factors"][1] == {"name": "azimuth", "size": 24, "kind": "cyclic"}
     assert (rows["cars3d"]["available"], rows["xysquares"]["available"]) == (False, True)
+    for array, available in (("images-v1-64.npy", False), ("images-v1-64-bilinear.npy", True)):  # the default filter
+        (empty_data_root / "cars3d").mkdir(parents=True, exist_ok=True)
+        (empty_data_root / "cars3d" / array).touch()
+        assert run(monkeypatch, "data", "list", "--json") == 0
+        rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+        assert rows["cars3d"]["available"] == available
     assert run(monkeypatch, "data", "show", "shapes3d", "--set", "size=32", "--json") == 0  # its file is not here
     shown = json.loads(capsys.readouterr().out)
     assert shown["identity"] == identity_of("shapes3d", size=32).canonical()

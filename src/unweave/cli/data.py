@@ -306,9 +306,12 @@ def _factors(space: FactorSpace | None) -> list[dict[str, Any]] | None:
 
 def _available(row: dict[str, Any]) -> bool:
     """Return whether a data set can be loaded without a download."""
-    folder = data_folder(row["folder"])
+    from unweave.data import SETS
+    from unweave.data.files.published_set import Published
+
+    folder, owner = data_folder(row["folder"]), SETS[row["folder"]]
     files = all((folder / file["name"]).exists() for file in row["files"])
-    return row["drawn"] or files or any(folder.glob("*.npy"))
+    return row["drawn"] or files or (issubclass(owner, Published) and owner().array_path.exists())
 
 
 def absent(names: Collection[object]) -> list[str]:
