@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from unweave.errors import InputError
-from unweave.figures.drawing.style import FADED, FORMATS, INACTIVE, add_colour_bar, heat_map, new_figure, save_figure
+from unweave.figures.drawing.style import FORMATS, INACTIVE, add_colour_bar, heat_map, new_figure, save_figure
 
 
 def test_a_heat_map_names_and_annotates_its_cells() -> None:
@@ -16,7 +16,7 @@ def test_a_heat_map_names_and_annotates_its_cells() -> None:
     add_colour_bar(figure, image, axes, "share")
     assert [text.get_text() for text in axes.texts] == [".00", ".50", "1.00", ".25"]
     assert [label.get_color() for label in axes.get_xticklabels()] == ["black", INACTIVE]
-    assert [text.get_color() for text in axes.texts] == ["white", FADED, "black", FADED]
+    assert [text.get_color() for text in axes.texts] == [INACTIVE, INACTIVE, "white", INACTIVE]
     assert image.get_clim() == (0, 1)
     assert figure.axes[1].get_ylabel() == "share"
 

@@ -17,6 +17,7 @@ from unweave.figures.drawing.style import add_colour_bar, heat_map, new_figure
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.metrics.estimators.information import normalised_information
 from unweave.metrics.scoring.inputs import Floats
+from unweave.names import words
 from unweave.training import Run
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def information_map(
     matrix = normalised_information(codes, labels[:, varying], discrete=run.discrete, bins=bins)
     order = ordered_latents(run)[0]
     active = run.summary.active
-    names = tuple(data.space.names[k] for k in varying)
+    names = tuple(words(data.space.names[k]) for k in varying)
     return Information(name, matrix[order].T, names, tuple(order), tuple(not active[latent] for latent in order))
 
 

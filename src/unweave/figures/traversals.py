@@ -68,7 +68,26 @@ def make_traversals(
     Returns:
         The images of all rows, for :func:`draw_traversals`.
     """
-    codes = run.encode(data.sample(whole("starts", starts, at_least=1), generator).images)  # (starts, D)
+    images = data.sample(whole("starts", starts, at_least=1), generator).images
+    return traversals_from(
+        run, data, images, steps=steps, order=order, over=over, span=span, inactive=inactive, most=most
+    )
+
+
+def traversals_from(
+    run: Run,
+    data: FactorData,
+    starts: Tensor,
+    *,
+    steps: int | None = None,
+    order: Order = "auto",
+    over: Over = "auto",
+    span: float = 2.0,
+    inactive: Inactive = "mark",
+    most: int | None = None,
+) -> Traversals:
+    """Move each latent over its range as :func:`make_traversals` does, starting from the images (starts, C, H, W)."""
+    codes = run.encode(starts)  # (starts, D)
     values, ranging = latent_values(run, steps=steps, over=over, span=span)
     latents, order_name = ordered_latents(run, order)
     active = run.summary.active
@@ -84,13 +103,13 @@ def make_traversals(
         tuple(
             (label if start == 0 else "", images[row, start])
             for row, label in enumerate(labels)
-            for start in range(starts)
+            for start in range(len(codes))
         ),
-        tuple(tuple(values[latent].tolist()) for latent in latents for _ in range(starts)),
+        tuple(tuple(values[latent].tolist()) for latent in latents for _ in codes),
         run.hint,
         tuple(latents),
         tuple(marked),
-        starts,
+        len(codes),
     )
 
 

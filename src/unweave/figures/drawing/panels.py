@@ -16,6 +16,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 SMALL, TEXT = 7, 8  # points; nothing is smaller
 PAGE, PAGE_HEIGHT = 7.0, 9.4  # inches of a printed page, to which figures are fitted so that texts keep their size
+DPI = 150
 SHRUNK = 0.7  # of the usual size, to which panels are made smaller so that a grid fits
 Shared = Literal["all", "row", "col"]
 LARGEST = 48.0  # inches

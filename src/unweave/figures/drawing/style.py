@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.errors import InputError, extra
-from unweave.figures.drawing.panels import SMALL, TEXT
+from unweave.figures.drawing.panels import DPI, PAGE, SMALL, TEXT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SEQUENTIAL = "viridis"  # perceptually uniform, also in grey print
+SEQUENTIAL = "viridis"  # perceptually uniform, also in grey print; of distances
+SHARES = "Blues"  # white at 0, so that what is there stands out; of information and importance
 DIVERGING = "RdBu_r"  # blue below 0, white at 0, red above; safe for colour-blind readers
-FADED = "#222222"  # numbers on a light cover
-INACTIVE = "#8a8a8a"  # labels of latents that do not depend on the image
+INACTIVE = "#8a8a8a"  # names and numbers of latents that do not depend on the image
+COVER = "#f4f4f4"  # their cells, paler than those of any other latent
 FORMATS = (".png", ".svg", ".pdf")
 BAR = 3.5  # inches of the longest colour bar
 NUMBERS_UP_TO = 120  # cells of a heat map that are annotated
@@ -29,6 +30,14 @@ def new_figure(width: float, height: float) -> Figure:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), dpi=150, layout="constrained")
+
+
+def new_page(height: float) -> Figure:
+    """Return an empty matplotlib figure as wide as a page and ``height`` inches tall, without a layout engine."""
+    extra("matplotlib", "figures")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(PAGE, height), dpi=DPI)
 
 
 def heat_map(
@@ -44,7 +53,7 @@ def heat_map(
 ) -> Any:
     """Draw a matrix of values from 0 on with names of rows and columns, and return the image of matplotlib.
 
-    Rows and columns marked grey have a grey name and a light cover, so that their values can still be read.
+    Rows and columns marked grey have a grey name, grey numbers and no colour, so that they do not stand out.
 
     Args:
         axes: The axes to draw on.
@@ -61,22 +70,33 @@ def heat_map(
     """
     values = np.asarray(matrix, dtype=float)
     top = greatest if greatest is not None else max(float(np.nanmax(values, initial=0.0)), 1e-12)
-    image = axes.imshow(values, cmap=SEQUENTIAL, vmin=0, vmax=top, aspect="auto", interpolation="nearest")
+    image = axes.imshow(values, cmap=SHARES, vmin=0, vmax=top, aspect="auto", interpolation="nearest")
     axes.set_xticks(range(len(columns)), columns, fontsize=SMALL, rotation=90 if _long(columns) else 0)
     axes.set_yticks(range(len(rows)), rows, fontsize=SMALL)
     axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    for place, grey in enumerate(grey_columns):
-        if grey:
-            axes.get_xticklabels()[place].set_color(INACTIVE)
-            axes.axvspan(place - 0.5, place + 0.5, color="white", alpha=0.55, lw=0)
-    for place, grey in enumerate(grey_rows):
-        if grey:
-            axes.get_yticklabels()[place].set_color(INACTIVE)
-            axes.axhspan(place - 0.5, place + 0.5, color="white", alpha=0.55, lw=0)
+    axes.spines[:].set_linewidth(0.4)
+    axes.spines[:].set_color("#b0b0b0")
+    for names, marked, cover in (
+        (axes.get_xticklabels(), grey_columns, axes.axvspan),
+        (axes.get_yticklabels(), grey_rows, axes.axhspan),
+    ):
+        for place, grey in enumerate(marked):
+            if grey:
+                names[place].set_color(INACTIVE)
+                cover(place - 0.5, place + 0.5, color=COVER, lw=0)
     if numbers and values.size <= NUMBERS_UP_TO:
         _write_numbers(axes, values, top, grey_rows, grey_columns)
     return image
+
+
+def add_scale(figure: Figure, image: Any, place: tuple[float, float, float, float], label: str) -> None:
+    """Add a horizontal colour scale at ``place`` (left, bottom, width and height, in fractions of the figure)."""
+    panel = figure.add_axes(place)
+    bar = figure.colorbar(image, cax=panel, orientation="horizontal", ticks=[image.norm.vmin, image.norm.vmax])
+    bar.ax.set_xticklabels([f"{end:.2g}" for end in (image.norm.vmin, image.norm.vmax)], fontsize=SMALL)
+    bar.set_label(label, fontsize=SMALL, labelpad=-6)
+    bar.ax.tick_params(length=0, pad=2)
+    bar.outline.set_linewidth(0.4)
 
 
 def add_colour_bar(figure: Figure, image: Any, axes: Any, label: str) -> None:
@@ -98,7 +118,7 @@ def save_figure(figure: Figure, path: Path) -> None:
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with rc_context({"svg.hashsalt": "unweave", "pdf.fonttype": 42}):
+        with rc_context({"svg.hashsalt": "unweave", "svg.fonttype": "none", "pdf.fonttype": 42}):
             figure.savefig(path, metadata=metadata)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}.") from error
@@ -113,5 +133,6 @@ def _write_numbers(axes: Any, values: Any, top: float, grey_rows: Sequence[bool]
         grey = (row < len(grey_rows) and grey_rows[row]) or (column < len(grey_columns) and grey_columns[column])
         if np.isnan(value):
             continue
-        color = FADED if grey else "white" if value < 0.6 * top else "black"
+        faint = grey or value < 0.05 * top
+        color = INACTIVE if faint else "white" if value > 0.6 * top else "black"
         axes.text(column, row, f"{value:.2f}".lstrip("0") or "0", ha="center", va="center", fontsize=SMALL, color=color)
