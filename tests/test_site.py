@@ -58,8 +58,9 @@ def test_the_page_of_a_finding_is_what_its_table_says(name: str) -> None:
     if (stored := finding.stored()) is None:
         return
     written = (ROOT / "docs" / "papers" / f"{name}.md").read_text(encoding="utf-8")
-    assert written == page(write_document(finding, stored, draw=False)), "run: unweave paper pages docs/papers"
-    for picture in (*finding.figures, *finding.views):
+    document = write_document(finding, stored, draw=False)
+    assert written == page(document), "run: unweave paper pages docs/papers"
+    for picture in document.pictures:
         assert (ROOT / "docs" / "papers" / f"{name}-{picture.name}.png").is_file(), "run: unweave paper run"
 
 

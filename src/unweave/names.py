@@ -70,7 +70,12 @@ SEVERAL = {  # metrics with several scores, which are fields of their results; a
     "dci": ("disentanglement", "completeness", "informativeness"),
     "infomec": ("modularity", "compactness", "explicitness"),
     "wasserstein_correlation": ("score", "normalised"),
-    "downstream": ("score", "efficiency_logistic", "efficiency_boosted"),
+    "downstream": (
+        "score",
+        "efficiency_logistic",
+        "efficiency_boosted",
+        *(f"{classifier}_{labels}" for classifier in ("logistic", "boosted") for labels in (10, 100, 1_000, 10_000)),
+    ),
     "linearity": ("score", "axis_ratio", "axis_alignment"),
 }
 POOLED = ("beta_vae_score", "factor_vae_score", "irs")  # drawn from the samples, or from new images as published

@@ -219,7 +219,7 @@ def _annotations(
     """Evaluate the annotations of the settings only; others may use names that are imported for type checking only."""
     written = {argument: p.annotation for argument, p in arguments.items() if p.annotation is not p.empty}
     if isinstance(function, type):  # which may inherit its arguments from a class of another module
-        function = function.__init__
+        function = next(vars(base)["__init__"] for base in function.__mro__ if "__init__" in vars(base))
     module = sys.modules.get(function.__module__)  # none for a function of a notebook or of a page's example
     known = getattr(function, "__globals__", {}) if module is None else vars(module)
     try:

@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold
 
 from tests.metrics.samples import factors, mixed
 from unweave.errors import InputError
-from unweave.metrics import downstream
+from unweave.metrics import Scores, downstream
 
 
 def test_accuracy_grows_with_labels_and_efficiency_is_its_ratio() -> None:
@@ -48,3 +48,15 @@ def test_codes_as_they_are_have_the_accuracy_of_scikit_learn() -> None:
     assert plain.logistic[0, 0] == pytest.approx(model.score(codes[400:], labels[400:, 0]))
     scaled = downstream(codes[:400], labels[:400], sizes=(400,), test=(codes[400:], labels[400:]))
     assert scaled.logistic.mean() > plain.logistic.mean()
+
+
+def test_every_classifier_and_number_of_labels_is_a_score() -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=(300, 2))
+    result = downstream(labels + 0.5 * rng.normal(size=labels.shape), labels, sizes=(10, 100))
+    table = Scores({"downstream": result}).table
+    assert table["downstream.logistic_10"] == pytest.approx(result.logistic[0].mean())
+    assert table["downstream.boosted_100"] == pytest.approx(result.boosted[1].mean())
+    assert np.isnan(table["downstream.boosted_10000"])
+    with pytest.raises(AttributeError):
+        _ = result.logistic_few

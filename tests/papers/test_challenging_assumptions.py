@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 
 from tests.papers.judging import verdicts
 from unweave.papers import FINDINGS
@@ -104,3 +107,82 @@ def test_scores_have_their_spread_over_seeds() -> None:
     row = scores[(scores["data"] == "rooms3d") & (scores["recipe"] == "factor_vae") & (scores["strength"] == 2.0)]
     assert row["mig"].item() == f"{group['mig'].mean():.3f} ± {group['mig'].std():.3f}"
     assert row["seeds"].item() == 4
+
+
+DATA = ("dsprites", "color_dsprites", "rooms3d")
+METRICS = ("beta_vae_score", "factor_vae_score", "mig", "dci.disentanglement", "modularity", "sap")
+ACCURACIES = [f"downstream.{name}_{labels}" for name in ("logistic", "boosted") for labels in (10, 100, 1_000)]
+
+
+def full_table() -> pd.DataFrame:
+    """Return runs as the paper describes them: three metrics follow a quality, which two of the data sets share."""
+    rng = np.random.default_rng(0)
+    rows = []
+    shared = {(recipe, order): rng.normal() for recipe in ("beta_vae", "factor_vae", "dip_vae_i") for order in range(3)}
+    for data in DATA:
+        for (recipe, order), common in shared.items():
+            quality = common if data != "rooms3d" else rng.normal()
+            for seed in range(4):
+                row = {"data": data, "recipe": recipe, "strength": 1.0 + order, "seed": seed, "state": "finished"}
+                own = quality + 0.1 * rng.normal()
+                row |= {name: own + 0.05 * rng.normal() for name in METRICS[:3]}
+                row |= {name: rng.normal() + (3 * quality if data != "rooms3d" else 0) for name in METRICS[3:]}
+                row |= dict.fromkeys(ACCURACIES, 0.5 + 0.1 * own)
+                row |= {"downstream.score": 0.5 + 0.1 * own, "reconstruction_error": rng.normal()}
+                row |= {f"downstream.efficiency_{name}": rng.uniform() for name in ("logistic", "boosted")}
+                falling = 3.0 - order if recipe == "beta_vae" else 1.5 + 0.1 * order
+                rows.append(row | {"total_correlation": 5.0, "total_correlation_sampled": falling, "seconds": 1.0})
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "change"),
+    [
+        ("(figure 4)", lambda t: t.assign(total_correlation=np.where(t["seed"] < 3, 0.1, 9.0))),
+        ("factor_vae's sampled codes", lambda t: t.assign(total_correlation_sampled=9.0 - t["strength"])),
+        ("The plain VAE", lambda t: t.assign(total_correlation_sampled=np.where(t["recipe"] == "beta_vae", 1.0, 2.0))),
+        ("(section 5.3)", lambda t: t.assign(mig=np.random.default_rng(1).normal(size=len(t)), sap=t["modularity"])),
+        ("(figure 10)", lambda t: t.assign(**dict.fromkeys(METRICS, t["strength"] + t["seed"] / 10))),
+        ("(figure 12)", lambda t: t.assign(**{name: -t[name] for name in ACCURACIES})),
+        (
+            "(figures 13",
+            lambda t: t.assign(**{f"downstream.efficiency_{n}": t["mig"] for n in ("logistic", "boosted")}),
+        ),
+    ],
+)
+def test_each_statement_is_shown_by_runs_as_the_paper_describes_them_and_not_by_others(words: str, change: Any) -> None:
+    judge = FINDINGS["challenging-assumptions"].answer
+    (claim,) = (claim for claim in judge(full_table()).claims if words in claim.sentence)
+    assert claim.verdict == "shown", claim.evidence
+    (claim,) = (claim for claim in judge(change(full_table())).claims if words in claim.sentence)
+    assert claim.verdict == "not shown", claim.evidence
+
+
+def test_figure_12_has_one_row_per_classifier_and_number_of_labels() -> None:
+    table = full_table()
+    answer = FINDINGS["challenging-assumptions"].answer(table)
+    (part,) = (part for part in answer.parts if "figure 12" in part.title)
+    assert set(part.measured["task"]) == set(ACCURACIES)
+    own = table[table["data"] == "rooms3d"]
+    row = part.measured.query("data == 'rooms3d' and metric == 'mig' and task == 'downstream.boosted_100'")
+    assert row["correlation"].item() == pytest.approx(
+        spearmanr(own["mig"], own["downstream.boosted_100"]).statistic, abs=0.006
+    )
+
+
+def test_what_the_stored_runs_did_not_measure_is_not_tested() -> None:
+    stored = FINDINGS["challenging-assumptions"].stored()
+    assert stored is not None
+    lacking = stored.drop(columns=[name for name in stored if str(name).startswith("downstream")])
+    lacking = lacking[lacking["data"] != "color_dsprites"]
+    found = verdicts(FINDINGS["challenging-assumptions"].answer(lacking))
+    untested = [claim for claim, verdict in found.items() if verdict == "not tested"]
+    assert len(untested) == 3
+    assert all("figure" in claim for claim in untested)
+
+
+def test_models_that_are_one_run_are_said_to_tie() -> None:
+    table = full_table()
+    assert FINDINGS["challenging-assumptions"].answer(table.assign(run=range(len(table)))).parts[0].note == ""
+    note = FINDINGS["challenging-assumptions"].answer(table.assign(run=[0, 0, *range(2, len(table))])).parts[0].note
+    assert note.startswith("1 of the 108 models are the same run as another")

@@ -30,7 +30,8 @@ SIZES = (10, 100, 1_000, 10_000)
 class Downstream(LabelResult):
     """Test accuracy (sizes, varying factors) of two predictors, for each number of labels in ``sizes``.
 
-    For continuous factors it is R².
+    For continuous factors it is R². ``logistic_100`` and the like are means over factors, the rows of figure 12 of
+    Locatello et al. 2019.
     """
 
     sizes: tuple[int, ...]
@@ -51,6 +52,14 @@ class Downstream(LabelResult):
     def efficiency_boosted(self) -> float:
         """Statistical efficiency of gradient boosting."""
         return self._efficiency(self.boosted)
+
+    def __getattr__(self, name: str) -> float:
+        """Return the mean accuracy for a name such as ``logistic_100``; NaN if that number of labels was left out."""
+        classifier, _, labels = name.rpartition("_")
+        if classifier not in ("logistic", "boosted") or not labels.isdecimal():
+            raise AttributeError(name)
+        accuracy: Floats = getattr(self, classifier)
+        return float(accuracy[self.sizes.index(int(labels))].mean()) if int(labels) in self.sizes else float("nan")
 
     def _efficiency(self, accuracy: Floats) -> float:
         few = int(np.argmin([abs(np.log(size / 100)) for size in self.sizes]))

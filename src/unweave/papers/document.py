@@ -58,6 +58,11 @@ class Document:
     sections: list[tuple[str, list[Block]]]
 
     @property
+    def pictures(self) -> list[Picture]:
+        """The pictures of the page, whether or not they were drawn now."""
+        return [block.picture for _, section in self.sections for block in section if isinstance(block, Drawn)]
+
+    @property
     def figures(self) -> list[tuple[Picture, Figure]]:
         """The pictures that were drawn."""
         blocks = (block for _, section in self.sections for block in section)
@@ -87,7 +92,10 @@ def write_document(
         The document. The words about the stored results are part of it only if the table is the stored one.
     """
     answer, words = finding.answer(table), finding.words(table)
-    pictures = [Drawn(each, each.draw(table) if draw else None) for each in finding.figures]
+    drawable = [
+        each for each in finding.figures if all(name in table and table[name].notna().any() for name in each.needs)
+    ]
+    pictures = [Drawn(each, each.draw(table) if draw else None) for each in drawable]
     views = draw and (study is not None or not finding.scales)
     pictures += [Drawn(each, each.draw(study) if views else None) for each in finding.views]
     sections: list[tuple[str, list[Block]]] = [

@@ -60,6 +60,7 @@ class Picture:
     name: str  # of its file
     caption: str
     draw: Callable[[Any], Figure]
+    needs: tuple[str, ...] = ()  # columns without which a table has nothing to draw
 
 
 @dataclass(frozen=True)

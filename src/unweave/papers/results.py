@@ -108,11 +108,23 @@ def finished(table: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def of_table(
-    name: str, caption: str, runs: Callable[[pandas.DataFrame], pandas.DataFrame] = finished, **settings: Any
+    name: str,
+    caption: str,
+    runs: Callable[[pandas.DataFrame], pandas.DataFrame] = finished,
+    needs: tuple[str, ...] = (),
+    **settings: Any,
 ) -> Picture:
-    """Return the picture that a figure of tables makes from the finished runs; ``unweave figure list`` has its name.
+    """Return the picture that a figure of tables makes from the finished runs.
 
-    ``runs`` selects what is drawn of a table.
+    Args:
+        name: The figure, as in ``unweave figure list``.
+        caption: What is written below it.
+        runs: A function that selects what is drawn of a table.
+        needs: The columns without which there is nothing to draw.
+        **settings: Settings of the figure.
+
+    Returns:
+        The picture.
     """
 
     def draw(table: pandas.DataFrame) -> Any:
@@ -121,4 +133,4 @@ def of_table(
         figure = figure_named(name)
         return figure.draw(figure.make(runs(table), **settings))
 
-    return Picture(name.replace("_", "-"), caption, draw)
+    return Picture(name.replace("_", "-"), caption, draw, needs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from unweave.names import score_fields
 from unweave.questions._correlations import correlate, draw_correlations
 from unweave.questions._question import Question
 from unweave.study.columns import Over, choose_metrics, choose_scores, read_runs
@@ -13,7 +14,10 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
-TASKS = ("downstream.score", "downstream")  # mean accuracy with the largest number of labels
+TASKS = tuple(
+    name for name, field in score_fields("downstream").items() if field.split("_")[0] in ("logistic", "boosted")
+)
+POOLED_TASKS = ("downstream.score", "downstream")  # mean accuracy with the largest number of labels
 
 
 def downstream_agreement(
@@ -32,7 +36,7 @@ def downstream_agreement(
         table: Runs with ``data``, ``recipe``, ``strength``, ``seed``, at least one metric and one column of downstream
             accuracy.
         metrics: The columns of metrics; by default all disentanglement metrics of the table.
-        tasks: The columns of accuracy, for example one per classifier and number of labels, as in the paper; by default
+        tasks: The columns of accuracy; by default one per classifier and number of labels, as in the paper, or else
             ``downstream.score`` or ``downstream``.
         over: ``"models"`` correlates one value per model, ``"medians"`` the medians over seeds; the paper does not say
             which it does.
@@ -42,7 +46,8 @@ def downstream_agreement(
         correlation is NaN for fewer than three models or if one of the two is constant.
     """
     metrics = choose_metrics("downstream_agreement", table, metrics)
-    tasks = choose_scores("downstream_agreement", table, tasks, TASKS, option="tasks")
+    known = TASKS if any(name in table for name in TASKS) else POOLED_TASKS
+    tasks = choose_scores("downstream_agreement", table, tasks, known, option="tasks")
     runs = read_runs("downstream_agreement", table, [*metrics, *tasks])
     return correlate(runs, metrics, tasks, over, ("metric", "task"))
 

@@ -248,6 +248,6 @@ FINDING = Finding(
     figures=(
         Picture("spacings", "Scores against the spacing of the squares, by method and loss (figure 9).", draw_spacings),
         Picture("losses", "Scores at full spacing with the pixel-wise and the blurred loss (figure 11).", draw_losses),
-        Picture("data", "Scores on each data set (figure 6).", draw_data_sets),
+        Picture("data", "Scores on each data set (figure 6).", draw_data_sets, needs=("tag",)),
     ),
 )
