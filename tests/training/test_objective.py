@@ -111,3 +111,13 @@ def test_a_second_batch_is_drawn_where_a_term_asks_for_it(tmp_path: Path) -> Non
     key = "total_correlation_discriminator.adversary"
     assert same.log[0]["reconstruction"] == second.log[0]["reconstruction"]
     assert same.log[0][key] != second.log[0][key]
+
+
+@pytest.mark.parametrize("start", ["tensorflow", "xavier_normal", "balanced"])
+def test_the_discriminator_follows_the_start_of_published_codes(start: str) -> None:
+    """Glorot's weights of 200 × 200 units have a variance of 2 / 400, and biases of 0; PyTorch's have 1 / 600."""
+    made = objective("factor_vae", start=start, **{"total_correlation_discriminator.width": 200})
+    hidden = [layer for layer in made.adversaries.modules() if isinstance(layer, nn.Linear)][1]
+    glorot = start != "balanced"
+    assert float(hidden.weight.var()) == pytest.approx(2 / 400 if glorot else 1 / 600, rel=0.03)
+    assert (float(hidden.bias.abs().max()) == 0) == glorot

@@ -48,6 +48,16 @@ def start_weights(net: Net, start: Start, outputs: int, latents: int) -> None:
         _lower_log_variances(net.encoder, outputs, latents)
 
 
+def start_adversary(adversary: nn.Module, start: Start) -> None:
+    """Set the initial weights of the adversary of a term as those of the model where a published code does so.
+
+    Glorot's for ``"tensorflow"`` and ``"xavier_normal"``; the others leave PyTorch's default.
+    """
+    for layer in adversary.modules() if start in GLOROT else ():
+        if isinstance(layer, Layer):
+            _glorot(layer, start)
+
+
 def balanced(net: Net) -> Net:
     """Initialise weights so that signals keep their scale through ReLUs (He et al. 2015), and biases to 0.
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from unweave.errors import InputError
 from unweave.model import Forward, Model
+from unweave.nets.start import start_adversary
 from unweave.terms import AdversarialTerm, StatefulTerm
 from unweave.training.configuration import Configuration
 
@@ -40,6 +41,8 @@ class Objective(nn.Module):
             }
         )
 
+        for adversary in self.adversaries.values():
+            start_adversary(adversary, configuration.start)
         shape = configuration.data.shape
         self.states = nn.ModuleDict(
             {
