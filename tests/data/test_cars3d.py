@@ -77,7 +77,9 @@ def test_an_array_of_another_filter_is_not_used(shelf: Shelf) -> None:
 
 
 def test_an_unknown_filter_is_refused() -> None:
-    with pytest.raises(InputError, match="unknown filter of cars3d 'linear': did you mean 'bilinear'"):
+    with pytest.raises(
+        InputError, match="cars3d: filter must be 'bilinear', 'lanczos', 'bicubic' or 'box', got 'linear'"
+    ):
         unweave.data.identity_of("cars3d", filter="linear")
 
 
