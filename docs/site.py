@@ -48,7 +48,11 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Add the generated pages to the sections of the navigation."""
     sections = {name: part for entry in config["nav"] for name, part in entry.items()}
     found = [name for name in FINDINGS if (ROOT / "docs" / "papers" / f"{name}.md").is_file()]
-    papers = [{"Overview": "papers/index.md"}, *({name: f"papers/{name}.md"} for name in found)]
+    papers = [
+        {"Overview": "papers/index.md"},
+        {"Figures and tables": "papers/figures.md"},
+        *({name: f"papers/{name}.md"} for name in found),
+    ]
     sections["Explanation"].append({"The papers' findings": papers})
     sections["Reference"] += [
         {"Methods": [{method_name(name): f"methods/{name}.md"} for name in RECIPES]},

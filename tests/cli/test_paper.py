@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,33 @@ def test_pages_are_written_for_the_tables_that_come_with_unweave(
     assert run(monkeypatch, "paper", "pages", str(tmp_path)) == 0
     pages = {path.stem for path in tmp_path.glob("*.md")}
     assert pages == {name for name, finding in FINDINGS.items() if finding.stored() is not None} | {"index"}
+
+
+def test_stored_results_are_shown_without_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("unweave.cli.paper.carry_out", lambda *_, **__: pytest.fail("nothing is trained"))
+    assert run(monkeypatch, "paper", "show", "local_disentanglement") == 0
+    said = capsys.readouterr().out
+    assert "results.csv" in said
+    assert re.search(r"^shown ", said, re.MULTILINE)
+    out = tmp_path / "page.html"
+    assert run(monkeypatch, "paper", "show", "impossibility", "--out", str(out)) == 0
+    assert "<h1>" in out.read_text(encoding="utf-8")
+    assert run(monkeypatch, "paper", "show", "impossibility", "--json") == 0
+    assert run(monkeypatch, "paper", "figures") == 0
+    assert "unweave figure interventions RUN" in capsys.readouterr().out
+
+
+def test_a_paper_says_first_how_many_runs_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("unweave.cli.paper.carry_out", stop)
+    monkeypatch.setattr("unweave.study.study.Study.estimate", lambda *_, **__: None)
+    assert run(monkeypatch, "paper", "run", "combinations", "--store", str(tmp_path)) != 0
+    said = capsys.readouterr().out
+    assert re.search(r"combinations[-\w]*: (\d+) of \1 runs are left", said)
+    assert "stored results: " in said

@@ -64,7 +64,7 @@ def test_several_runs_list_what_was_not_computed_and_name_runs_that_differ(
             "--samples, --test-samples and --source can be used with runs only",
         ),
         (["abc", "--set", "bins=5"], "--set takes METRIC.SETTING=VALUE"),
-        (["abc", "--workers", "99999"], "workers must be at most the number of cores of this machine, "),
+        (["abc", "--threads", "99999"], "--threads must be at most the number of cores of this machine, "),
         (["abc"], "there is no run 'abc' in the store"),
     ],
 )

@@ -9,16 +9,26 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from unweave.cli.options import Commands, Json, Quiet, Store, Verbose, console, parse, print_json
-from unweave.cli.study import Address, Cpus, Device, Engine, Gpus, Retry, Workers, carry_out, place, unfinished
+from unweave.cli.options import Commands, Json, Quiet, Store, Verbose, check_page, console, parse, print_json
+from unweave.cli.study import (
+    Address,
+    Cpus,
+    Device,
+    Engine,
+    Fixed,
+    Gpus,
+    Retry,
+    Workers,
+    announce,
+    carry_out,
+    place,
+    unfinished,
+)
+from unweave.errors import InputError
 
 paper_app = Commands("Papers: test the findings of the papers, each with one command.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A finding; unweave paper list shows them.")]
 Scale = Annotated[str, typer.Option(help="lite, for two cores, or paper, the published protocol.")]
-Fixed = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="A setting of all runs, as in data.folder=pictures; can be repeated."),
-]
 Out = Annotated[Path | None, typer.Option(help="Folder for the report and the table.", show_default="paper-NAME/SCALE")]
 
 
@@ -71,6 +81,10 @@ def run_paper(
     finding = find(name)
     study = study_of(name, scale, store, parse(settings))
     if study is not None:
+        announce(study, workers)
+        if finding.stored() is not None:
+            stored = f"stored results: {finding.folder / 'results.csv'}; unweave paper show {finding.name} prints them."
+            console.print(stored, soft_wrap=True, highlight=False)
         carry_out(study, None, retry=retry, where=place(engine, workers, address, cpus, gpus, device))
     table = finding.table(study)
     folder = out or Path(f"paper-{finding.name}") / (scale if finding.scales else "")
@@ -96,17 +110,69 @@ def _repeated(option: str, values: list[str] | None) -> list[str]:
     return [part for value in values or () for part in (option, value)]
 
 
+@paper_app.command("show")
+def show_paper(
+    name: Name,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the page of the stored results to this HTML file.", show_default="print")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Print what the stored results of a finding show, claim by claim, without training anything."""
+    from unweave.papers import find, report, write_document
+    from unweave.reports.html.markup import write_page
+
+    if out is not None:
+        check_page(out)
+    finding = find(name)
+    if (table := finding.stored()) is None:
+        raise InputError(f"no results of {finding.name} come with Unweave yet: unweave paper run {finding.name}")
+    command = f"unweave paper run {finding.name}"
+    document = write_document(finding, table, command=command, draw=out is not None)
+    if as_json:
+        print_json([{"claim": c.sentence, "verdict": c.verdict, "numbers": c.evidence} for c in document.answer.claims])
+        return
+    console.print(f"{finding.sentence} ({finding.paper})", soft_wrap=True, highlight=False)
+    for claim in document.answer.claims:
+        console.print(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}", soft_wrap=True, highlight=False)
+    console.print(f"{len(table):,} rows of results: {finding.folder / 'results.csv'}", soft_wrap=True, highlight=False)
+    if out is not None:
+        console.print(f"wrote {write_page(out, report(document))}", soft_wrap=True, highlight=False)
+    else:
+        console.print(f"{command} trains it again; --out FILE.html writes the page.", soft_wrap=True, highlight=False)
+
+
+@paper_app.command("figures")
+def list_figures(as_json: Json = False) -> None:
+    """List every figure and table of the four papers, with the command that makes it."""
+    from unweave.papers import EXHIBITS
+
+    if as_json:
+        print_json([vars(each) for each in EXHIBITS])
+        return
+    table = Table("paper", "figure", "shows", "command", box=None, pad_edge=False)
+    for each in EXHIBITS:
+        table.add_row(each.paper, each.number, each.shows, each.command)
+    console.print(table)
+
+
 @paper_app.command("pages")
-def write_pages(folder: Annotated[Path, typer.Argument(help="Folder for the pages, in Markdown.")]) -> None:
+def write_pages(
+    out: Annotated[Path | None, typer.Option(help="Folder for the pages, in Markdown.", show_default="papers")] = None,
+    folder: Annotated[Path | None, typer.Argument(metavar="[FOLDER]", help="The same as --out.")] = None,
+) -> None:
     """Write a page for each finding whose results come with Unweave, with the figures of its table.
 
     Figures of runs are not drawn again: unweave paper run writes them.
     """
     from unweave.figures import save_figure
-    from unweave.papers import FINDINGS, overview, page, write_document
+    from unweave.papers import FINDINGS, exhibits_page, overview, page, write_document
     from unweave.papers.document import picture_file
     from unweave.store.files import write_text
 
+    if out is not None and folder is not None:
+        raise InputError("give FOLDER or --out, not both.")
+    folder = out or folder or Path("papers")
     folder.mkdir(parents=True, exist_ok=True)
     answers = {}
     for name, finding in FINDINGS.items():
@@ -119,3 +185,4 @@ def write_pages(folder: Annotated[Path, typer.Argument(help="Folder for the page
             save_figure(figure, folder / picture_file(finding, picture))
         console.print(f"wrote {folder / f'{name}.md'}", soft_wrap=True, highlight=False)
     write_text(folder / "index.md", overview(answers))
+    write_text(folder / "figures.md", exhibits_page())

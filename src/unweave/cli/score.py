@@ -70,7 +70,7 @@ def score(
         bool, typer.Option("--discrete", help="With --codes: every latent takes one of a few values.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Maximum number of threads.", show_default="one per core")
+        int | None, typer.Option("--threads", min=1, help="Maximum number of threads.", show_default="one per core")
     ] = None,
     seed: Seed = 0,
     trust: Trust = False,
@@ -86,7 +86,7 @@ def score(
     a metric that was not computed has no entry.
     """
     if workers is not None and workers > (cores := os.cpu_count() or 1):
-        raise InputError(f"workers must be at most the number of cores of this machine, {cores}, got {workers}.")
+        raise InputError(f"--threads must be at most the number of cores of this machine, {cores}, got {workers}.")
     if bool(runs) == (codes is not None):
         raise InputError("give either runs, or --codes FILE (and --factors FILE).")
     if runs and (factors is not None or discrete):

@@ -37,6 +37,10 @@ SpecName = Annotated[
     str,
     typer.Argument(metavar="SPEC", help="The TOML file of a study, or a finding with its scale, as in tripod/lite."),
 ]
+Fixed = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="KEY=VALUE: a setting of all runs, as in steps=2000; can be repeated."),
+]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Worker processes of one thread each.", show_default="one per core")
 ]
@@ -88,12 +92,13 @@ def plan_study(
         bool,
         typer.Option("--estimate/--no-estimate", help="Estimate the time, if needed from a measurement of seconds."),
     ] = True,
+    settings: Fixed = None,
     as_json: Json = False,
 ) -> None:
     """Check a specification, and print how many runs it has, how many are done, and how long the others will take."""
     from unweave.study.grid import by_data, varying
 
-    study = open_study(spec, store)
+    study = open_study(spec, store, parse(settings))
     states, varied = study.status(), varying(study.planned)
     runs, different = len(study.planned), len({run.name for run in study.planned})
     second = study.second_stage()
@@ -136,11 +141,15 @@ def run_study(
     device: Device = None,
     part: Part = None,
     retry: Retry = False,
+    settings: Fixed = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Train and score all runs of a study that are not done yet. Running it again continues it."""
-    study = open_study(spec, store)
+    """Train and score all runs of a study that are not done yet. Running it again continues it.
+
+    With --set, runs are others than without it: give the same settings to see them in a table or report.
+    """
+    study = open_study(spec, store, parse(settings))
     states = carry_out(study, part, retry=retry, where=place(engine, workers, address, cpus, gpus, device))
     if states.get("failed"):
         console.print("unweave study status SPEC shows the errors; unweave study run SPEC --retry tries them again.")
@@ -150,9 +159,9 @@ def run_study(
 
 
 @study_app.command("status")
-def show_status(spec: SpecName, store: Store = None, as_json: Json = False) -> None:
+def show_status(spec: SpecName, store: Store = None, settings: Fixed = None, as_json: Json = False) -> None:
     """Print how many runs of a study are in each state, and the errors of those that failed."""
-    study = open_study(spec, store)
+    study = open_study(spec, store, parse(settings))
     states = study.status()
     if as_json:
         print_json(states)
@@ -319,14 +328,23 @@ def report_study(
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)
 
 
-def open_study(spec: str, store: str | None) -> Study:
-    """Open a study; where a file hides a specification that comes with Unweave, say which of the two was taken."""
+def open_study(spec: str, store: str | None, settings: Mapping[str, Any] | None = None) -> Study:
+    """Open a study, with more settings of all runs; say so where a file hides a specification of Unweave."""
     from unweave.study import Study
     from unweave.study.spec import shipped_spec
 
     if Path(spec).is_file() and shipped_spec(spec) is not None:
         typer.echo(f"{spec} is read from the file here; a specification of this name comes with Unweave.", err=True)
-    return Study(spec, store=store)
+    study = Study(spec, store=store)
+    return Study(study.spec.with_fixed(settings), store=store) if settings else study
+
+
+def announce(study: Study, workers: int | None) -> None:
+    """Print how many runs are left and how long they will take here."""
+    left = sum(count for state, count in study.status().items() if state not in ("finished", "failed"))
+    total = len(study.all_planned()) + (study.second_stage() if study.all_planned() == study.planned else 0)
+    console.print(f"{study.spec.name}: {left:,} of {total:,} runs are left to train or score", highlight=False)
+    _print_estimate(study, workers)
 
 
 def place(

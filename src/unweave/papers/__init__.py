@@ -2,16 +2,20 @@
 
 from unweave.papers.catalogue import FINDINGS, find, stored_results, study_of
 from unweave.papers.document import Document, overview, page, report, write_document
+from unweave.papers.exhibits import EXHIBITS, Exhibit, exhibits_page
 from unweave.papers.finding import SCALES, Answer, Claim, Finding, Part
 
 __all__ = [
+    "EXHIBITS",
     "FINDINGS",
     "SCALES",
     "Answer",
     "Claim",
     "Document",
+    "Exhibit",
     "Finding",
     "Part",
+    "exhibits_page",
     "find",
     "overview",
     "page",
