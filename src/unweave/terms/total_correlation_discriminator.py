@@ -47,9 +47,9 @@ def permute_latents(z: Tensor, generator: torch.Generator) -> Tensor:
 class TotalCorrelationDiscriminator(AdversarialTerm):
     """The total correlation, estimated by a discriminator that is trained alongside the model.
 
-    The discriminator is that of disentanglement_lib, with 6 hidden layers (other public code has 5). Its
-    initial weights are PyTorch's, or those of ``start`` if it is "tensorflow" or "xavier_normal". As there, the codes of the same batch are permuted by default; ``permuted="second"`` takes
-    those of a second batch, as the paper does.
+    The discriminator is that of disentanglement_lib, with 6 hidden layers (other public code has 5). Its initial
+    weights are PyTorch's, or those of ``start`` if it is "tensorflow" or "xavier_normal". As there, the codes of the
+    same batch are permuted by default; ``permuted="second"`` takes those of a second batch, as the paper does.
     """
 
     title: ClassVar[str] = "the total correlation discriminator term"
