@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from unweave.data import FactorData, load
     from unweave.factors import Categorical, Cyclic, FactorSpace, Ordered
+    from unweave.interop import Estimator
     from unweave.metrics import Scores, score_codes
     from unweave.questions._figure import figure
     from unweave.recipes import RECIPES, Recipe
@@ -63,6 +64,7 @@ __all__ = [
     "RECIPES",
     "Categorical",
     "Cyclic",
+    "Estimator",
     "FactorData",
     "FactorSpace",
     "Ordered",
@@ -92,6 +94,7 @@ if not TYPE_CHECKING:
             **{name: f"unweave.factors:{name}" for name in ("Categorical", "Cyclic", "FactorSpace", "Ordered")},
             **{name: f"unweave.metrics:{name}" for name in ("Scores", "score_codes")},
             **{name: f"unweave.recipes:{name}" for name in ("RECIPES", "Recipe")},
+            "Estimator": "unweave.interop:Estimator",
             "figure": "unweave.questions._figure:figure",
             "report": "unweave.reports:report",
             "Study": "unweave.study:Study",

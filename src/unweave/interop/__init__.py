@@ -1,20 +1,22 @@
-"""Score models that are trained elsewhere: a callback for Lightning and a metric for torchmetrics."""
+"""Unweave in other frameworks: an estimator of scikit-learn, a callback of Lightning, a metric of torchmetrics."""
 
 from typing import TYPE_CHECKING
 
 from unweave.lazy import lazy
 
 if TYPE_CHECKING:
+    from unweave.interop.estimator import Estimator
     from unweave.interop.lightning import ScoreCallback
     from unweave.interop.torchmetrics import CodeScores
 
-__all__ = ["CodeScores", "ScoreCallback"]
+__all__ = ["CodeScores", "Estimator", "ScoreCallback"]
 
 if not TYPE_CHECKING:
     __getattr__ = lazy(
         __name__,
         {
             "CodeScores": "unweave.interop.torchmetrics:CodeScores",
+            "Estimator": "unweave.interop.estimator:Estimator",
             "ScoreCallback": "unweave.interop.lightning:ScoreCallback",
         },
     )
