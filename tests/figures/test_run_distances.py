@@ -5,6 +5,7 @@ import torch
 
 from unweave import FactorData, Run
 from unweave.data.distances import distance_matrices
+from unweave.errors import InputError
 from unweave.figures.run_distances import make_run_distances
 
 
@@ -36,6 +37,22 @@ def test_perceived_distances_are_those_of_the_data(quantised: Run, data: FactorD
         assert name == matrices.factor
         torch.testing.assert_close(found["perceived"], matrices.perceived)
         assert "KL" not in found  # there is no Gaussian posterior
+
+
+def test_each_run_can_have_the_loss_that_it_was_trained_with(gaussian: Run, quantised: Run, data: FactorData) -> None:
+    runs, sets = [gaussian, quantised], [data, data]
+    both = make_run_distances(
+        runs, sets, torch.Generator().manual_seed(1), traversals=1, loss=["mse", "blurred_mse:2"]
+    ).runs
+    for place, loss in enumerate(("mse", "blurred_mse:2")):
+        (_, alone), _ = make_run_distances(
+            [runs[place]] * 2, sets, torch.Generator().manual_seed(1), traversals=1, loss=loss
+        ).runs
+        for factor, found in both[place][1].items():
+            assert torch.equal(found["perceived"], alone[factor]["perceived"])
+        assert both[place][0].endswith(loss)
+    with pytest.raises(InputError, match="one for each of the 2 runs, got 3"):
+        make_run_distances(runs, sets, torch.Generator(), loss=["mse"] * 3)
 
 
 def test_runs_on_the_same_data_have_the_same_traversals(gaussian: Run, quantised: Run, data: FactorData) -> None:

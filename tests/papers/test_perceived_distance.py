@@ -21,6 +21,14 @@ def table(off: float = 0.0, far: float = float("nan")) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["data", "factor", "mean", "std", "correlation"])
 
 
+def test_small_norb_and_all_published_digits_are_there() -> None:
+    assert PUBLISHED["smallnorb"]["lighting"] == (0.0531, 0.0563)
+    assert CONSTANTS["smallnorb"] == ((0.752091840108860,), (0.095638790168273,))
+    (part,) = (part for part in FINDINGS["perceived-distance"].answer(table()).parts if "Table A2" in part.title)
+    assert part.published is not None
+    assert "0.752091840" in " ".join(part.published["mean"])
+
+
 def test_the_published_numbers_are_reproduced_by_themselves() -> None:
     assert set(verdicts(FINDINGS["perceived-distance"].answer(table())).values()) == {"shown"}
 

@@ -60,7 +60,7 @@ def make_run_distances(
     generator: torch.Generator,
     *,
     traversals: int = 10,
-    loss: str = "mse",
+    loss: str | Sequence[str] = "mse",
     factors: Sequence[str] = (),
 ) -> RunDistances:
     """Average distances over ``traversals`` of each factor through random points (eq. 10).
@@ -74,17 +74,23 @@ def make_run_distances(
         data: The data set of each run.
         generator: The source of randomness.
         traversals: The number of traversals of each factor.
-        loss: The name of the distance between images.
+        loss: The name of the distance between images, or one for each run, as in figure 10 of the paper, where each run
+            has the loss that it was trained with.
         factors: The factors that are shown, by default all.
 
     Returns:
         The matrices of each run, space and factor.
     """
-    distance = distance_named(loss)
+    losses = [loss] * len(runs) if isinstance(loss, str) else list(loss)
+    if len(losses) != len(runs):
+        raise InputError(
+            f"distances: loss must be one name or one for each of the {len(runs)} runs, got {len(losses)}."
+        )
+    distances = [distance_named(each) for each in losses]
     traversals = whole("traversals", traversals, at_least=1)
     state = generator.get_state()
     made = []
-    for run, own, name in zip(runs, data, names_of(runs), strict=True):
+    for run, own, name, distance, each in zip(runs, data, names_of(runs), distances, losses, strict=True):
         chosen = [own.space.axis(factor) for factor in factors] or range(len(own.space))
         generator.set_state(state)
         found = {
@@ -92,11 +98,13 @@ def make_run_distances(
             for axis in chosen
             if own.space.sizes[axis] > 1
         }
-        made.append((name.replace("\n", ", "), found))
+        shown = name if len(set(losses)) == 1 else f"{name}, {each}"
+        made.append((shown.replace("\n", ", "), found))
+    named = ", ".join(dict.fromkeys(losses))
     title = (
-        title_of(runs[0], f"distances, {loss}", data[0]) if len(runs) == 1 else f"Distances along traversals, {loss}"
+        title_of(runs[0], f"distances, {named}", data[0]) if len(runs) == 1 else f"Distances along traversals, {named}"
     )
-    return RunDistances(title, loss, tuple(made))
+    return RunDistances(title, named, tuple(made))
 
 
 def _matrices(
