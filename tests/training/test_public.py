@@ -177,5 +177,11 @@ def test_a_public_model_is_fetched_by_the_command_line(
     assert f"unweave explore public:{model.name}" in capsys.readouterr().out
     assert typed(monkeypatch, "runs", "show", f"public:{model.name}") == 0
     assert "VAE_dsprites" in capsys.readouterr().out
+    assert typed(monkeypatch, "figure", "traversals", f"public:{model.name}", "--out", str(tmp_path / "a.png")) == 0
+    assert (tmp_path / "a.png").stat().st_size > 10_000
+    pytest.importorskip("onnx")
+    assert typed(monkeypatch, "export", f"public:{model.name}", "--out", str(tmp_path / "onnx")) == 0
+    assert {path.name for path in (tmp_path / "onnx").iterdir()} == {"encoder.onnx", "decoder.onnx"}
+    capsys.readouterr()
     assert typed(monkeypatch, "zoo", "list") == 0
     assert f"public:{model.name}" in capsys.readouterr().out

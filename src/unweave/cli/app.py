@@ -18,11 +18,12 @@ from unweave.cli.runs import runs_app
 from unweave.cli.score import score
 from unweave.cli.study import study_app
 from unweave.cli.train import train
+from unweave.cli.verify import verify
 from unweave.cli.zoo import zoo_app
 from unweave.progress import set_level
 
 app = Commands("Learn, measure and show the factors of variation in data.")
-for function in (train, score, figure, report, export, explore, cite):
+for function in (train, score, figure, report, export, explore, verify, cite):
     app.command()(function)
 for name, group in {
     "runs": runs_app,

@@ -127,8 +127,8 @@ def infomec(
     pruned = nmi[active]
     explained = _explained(inputs, sample)
     return InfoMEC(
-        _concentration(pruned, axis=1),
-        _concentration(pruned, axis=0),
+        concentration(pruned, axis=1),
+        concentration(pruned, axis=0),
         float(explained.mean()),
         nmi,
         active,
@@ -164,7 +164,7 @@ def _neighbour_table(sample: Labelled, neighbours: int, variant: str, seed: int)
     return np.stack(each_factor(column, range(sample.factors.shape[1])), axis=1)
 
 
-def _concentration(matrix: Floats, axis: int) -> float:
+def concentration(matrix: Floats, axis: int) -> float:
     """Return the mean of the largest share along an axis, rescaled so that uniform shares give 0 and a single one 1."""
     count = matrix.shape[axis]
     if count == 1:

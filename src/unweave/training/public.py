@@ -15,10 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from unweave.data import load
 from unweave.data.files.downloads import fetch, verify
 from unweave.errors import InputError, Unavailable
 from unweave.store.folder import find_run, read_label, runs_in
 from unweave.training.adoption import adopt
+from unweave.training.assembly import with_weights
+from unweave.training.configuration import configure
+from unweave.training.representation import Representation
 from unweave.zoo.public import PREFIX, PublicModel, find_public
 
 ENCODER = {"conv1": "0", "conv2": "2", "conv3": "4", "conv_64": "6", "lin1": "9", "lin2": "11", "mu_logvar_gen": "13"}
@@ -31,6 +35,7 @@ DECODER = {
     "convT2": "layers.5",
     "convT3": "output",
 }
+FILES = "files"  # where downloads are kept, beside the runs
 CHANNELS, CELLS = 32, 4  # of the last convolution of the encoder
 
 
@@ -55,10 +60,24 @@ def public_run(model: PublicModel, *, source: Path | None = None, store: Path | 
     for folder in runs_in(place):
         if read_label(folder) == model.label:
             return folder
-    path = fetch(model.file, model.folder / "files") if source is None else find_weights(model, source)
+    path = fetch(model.file, model.folder / FILES) if source is None else find_weights(model, source)
     tensors = renamed(read_weights(path, model))
     settings = {"recipe": model.recipe, **model.settings}
     return adopt(tensors, model.data, store=place, label=model.label, **settings).folder
+
+
+def is_local(model: PublicModel) -> bool:
+    """Return whether a model, or its file, is in the data folder, so that nothing needs to be downloaded."""
+    known = any(read_label(folder) == model.label for folder in runs_in(model.folder))
+    return known or (model.folder / FILES / model.file.name).exists()
+
+
+def read_public(model: PublicModel, source: Path) -> Representation:
+    """Return a public model from a folder that has its weights, without keeping a run of it."""
+    tensors = renamed(read_weights(find_weights(model, source), model))
+    data = load(model.data)
+    configuration, _ = configure(model.recipe, data, {"start": "pytorch", **model.settings})
+    return Representation(with_weights(configuration, tensors), configuration.data.shape, f"the model {model.name}")
 
 
 def find_weights(model: PublicModel, source: Path) -> Path:

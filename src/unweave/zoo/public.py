@@ -13,7 +13,7 @@ from unweave.errors import unknown
 
 PREFIX = "public:"
 COLLECTION = "disentangling-vae"
-HOME = "https://github.com/YannDubs/disentangling-vae"
+REPOSITORY = "YannDubs/disentangling-vae"  # on GitHub
 COMMIT = "f0452191bab6d94eba0b4e6a065f74dcfd54ac52"
 
 
@@ -50,7 +50,10 @@ def find_public(name: str) -> PublicModel:
 def _model(label: str, sha256: str, *, recipe: str, note: str = "", **settings: Any) -> PublicModel:
     """Return a dSprites model of disentangling-vae, with the settings of its ``specs.json``."""
     file = RemoteFile(
-        f"{label}.pt", f"{HOME}/raw/{COMMIT}/results/{label}/model.pt", checksum=f"sha256:{sha256}", about="about 2 MB"
+        f"{label}.pt",
+        f"https://github.com/{REPOSITORY}/raw/{COMMIT}/results/{label}/model.pt",
+        checksum=f"sha256:{sha256}",
+        about="about 2 MB",
     )
     common = {"net": "burgess", "latents": 10, "batch": 64, "steps": 345_600, "lr": 5e-4, "seed": 1234}
     return PublicModel(f"{COLLECTION}/{label}", file, "dsprites", recipe, {**common, **settings}, note)

@@ -1,0 +1,40 @@
+"""Recompute what others published: trained models, data sets, scores, grids. One row per number, or group of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from unweave.errors import InputError, unknown
+from unweave.verify import distances, protocols, public_models, scores
+from unweave.verify.row import Check, Material, Pair, Row
+
+__all__ = ["CHECKS", "Check", "Material", "Pair", "Row", "checks_named", "verify"]
+
+CHECKS = {check.name: check for check in (*public_models.CHECKS, *distances.CHECKS, *scores.CHECKS, *protocols.CHECKS)}
+
+
+def checks_named(name: str | None) -> list[Check]:
+    """Return the check of a name, all those whose names begin with it and a slash, or all if it is None."""
+    if name is None:
+        return list(CHECKS.values())
+    found = [check for key, check in CHECKS.items() if key == name or key.startswith(f"{name.rstrip('/')}/")]
+    if not found:
+        raise unknown("row", name, [*CHECKS, *dict.fromkeys(key.partition("/")[0] for key in CHECKS)])
+    return found
+
+
+def verify(name: str | None = None, *, source: Path | None = None) -> Iterator[Row]:
+    """Measure rows one after another.
+
+    Args:
+        name: A row, or the part of its name before a slash; by default all.
+        source: A folder with weights, codes and matrices; by default weights are downloaded, pinned by checksum.
+
+    Returns:
+        An iterator over the rows. Those whose material is missing say how to get it.
+    """
+    if source is not None and not source.is_dir():
+        raise InputError(f"there is no folder {source}.")
+    material = Material(source)
+    return (check.run(material) for check in checks_named(name))
