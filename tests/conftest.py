@@ -77,9 +77,9 @@ def bucket(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     from unweave.store.remote.address import open_remote
-    from unweave.store.remote.objects import Objects
+    from unweave.store.remote.objects import open_objects
 
     open_remote.cache_clear()
     name = "b" + json.dumps(str(tmp_path)).encode().hex()[-40:]
-    Objects(f"s3://{name}").system.mkdir(name)
+    open_objects(f"s3://{name}").system.mkdir(name)
     return f"s3://{name}/studies"

@@ -41,6 +41,10 @@ class Unavailable(OSError):
     """A file is missing, damaged, or cannot be fetched or written; the message says what to do about it."""
 
 
+class Away(Unavailable):
+    """A store cannot be reached for a reason that may pass; it was waited for in vain."""
+
+
 class Damaged(Unavailable):
     """A file of a run cannot be read.
 

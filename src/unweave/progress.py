@@ -25,9 +25,9 @@ def set_level(level: Level) -> None:
     _level = level
 
 
-def note(text: str) -> None:
-    """Print a line on standard error if progress is shown verbosely."""
-    if _level == "verbose":
+def note(text: str, *, unless_quiet: bool = False) -> None:
+    """Print a line on standard error if progress is shown verbosely, or if it is not quiet."""
+    if _level == "verbose" or (unless_quiet and _level != "quiet"):
         from rich.console import Console
 
         Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from functools import partialmethod
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from unweave.errors import Unavailable
 from unweave.store.files import versions
 from unweave.store.lock import Busy
 from unweave.store.remote.address import open_remote
-from unweave.store.remote.checkout import checked_out
+from unweave.store.remote.checkout import Delivery, checked_out
 from unweave.store.remote.claims import Claim
 from unweave.store.state import State, write_state
 from unweave.study import Study
@@ -23,8 +24,8 @@ ONE = SPEC.replace("beta = [1, 4]\nseed = [0, 1]", "beta = 4\nseed = 0").replace
 
 
 def test_a_folder_is_used_as_it_is(tmp_path: Path) -> None:
-    with checked_out(str(tmp_path), "run") as store:
-        assert store == tmp_path
+    with checked_out(str(tmp_path), "run") as checkout:
+        assert checkout.store == tmp_path
 
 
 def test_a_run_is_trained_here_and_delivered_whole(bucket: str, trained: Path) -> None:
@@ -58,7 +59,8 @@ def test_new_metrics_are_added_to_runs_that_were_trained_elsewhere(
     assert more.status() == {"unscored": 1, "not started": 1}
     worker.carry_out(tasks(more)[0])
     after = open_remote(bucket).objects.list()
-    assert {path.partition("/")[2] for path in after if before.get(path) != after[path]} == {"scores.json"}
+    changed = {path for path in after if before.get(path) != after[path] and not path.startswith("index/")}
+    assert {path.partition("/")[2] for path in changed} == {"scores.json", "state.json"}  # which has their checksum
     assert more.status() == {"finished": 1, "not started": 1}
 
 
@@ -83,17 +85,20 @@ def test_an_upload_that_is_cut_short_leaves_nothing_and_is_repeated(
     """Cut after each number of objects in turn: the run is in the store whole, or not at all."""
     study = Study(ONE, store=bucket)
     remote, worker, task = open_remote(bucket), Worker(), tasks(study)[0]
-    genuine = remote.objects.upload
+    genuine = {name: getattr(Delivery, name) for name in ("_copy", "_put_state")}
     trained = []
     for allowed in range(8):
         count = iter(range(allowed))
 
-        def upload(file: Path, path: str, count: Any = count) -> None:
+        def cut(name: str, *given: Any, count: Any = count) -> None:
             if next(count, None) is None:
                 raise Unavailable("cannot reach the store")
-            genuine(file, path)
+            genuine[name](*given)
 
-        monkeypatch.setattr(remote.objects, "upload", upload)
+        for name in genuine:
+            monkeypatch.setattr(
+                Delivery, name, partialmethod(lambda self, name, *given, cut=cut: cut(name, self, *given), name)
+            )
         report = worker.carry_out(task)
         trained.append((remote.work / report.run / "log.jsonl").stat().st_mtime_ns if allowed < 7 else 0)
         if allowed < 7:
@@ -132,11 +137,14 @@ def test_an_interrupted_run_continues_on_another_machine(
     assert again.status() == {"finished": 1, "not started": 1}
 
 
-def test_an_owner_that_was_replaced_does_not_deliver(bucket: str) -> None:
+def test_an_owner_that_was_replaced_does_not_deliver(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     remote = open_remote(bucket)
     run = "0123456789abcdef"
-    with pytest.raises(Busy, match="was taken over"), checked_out(bucket, run) as store:  # noqa: PT012
-        (store / run).mkdir(parents=True)
-        write_state(store / run, State("finished", 3, versions()))
-        assert Claim(remote.objects, run, 2).create()  # another machine believes that this one is dead
+    with pytest.raises(Busy, match="was taken over"), checked_out(bucket, run) as checkout:  # noqa: PT012
+        (checkout.store / run).mkdir(parents=True)
+        write_state(checkout.store / run, State("finished", 3, versions()))
+        new = Claim(remote.objects, run)
+        assert new.take(remote.objects.look(f"claims/{run}"))  # another machine believes that this one is dead
+        monkeypatch.setattr("unweave.store.remote.checkout.SOON", 0.0)
     assert remote.objects.list(f"{run}/") == {}
+    assert json.loads(remote.objects.read(f"claims/{run}") or b"")["token"] == new.token

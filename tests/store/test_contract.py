@@ -29,8 +29,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
 
 def train(store: Store, run: str, status: Any = "finished", **files: str) -> None:
     """Write the files of a run as a worker does, with a state of this status; "" leaves the state as it is."""
-    with checked_out(store.address, run) as work:
-        folder = work / run
+    with checked_out(store.address, run) as checkout:
+        folder = checkout.store / run
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "configuration.json").write_text(json.dumps(FIELDS))
         for name, content in files.items():
@@ -70,7 +70,8 @@ class TestEveryStore:
         assert {"configuration.json", "state.json", "log.jsonl"} <= {path.name for path in folder.iterdir()}
 
     def test_a_run_that_is_interrupted_is_stored(self, store: Store) -> None:
-        with pytest.raises(KeyboardInterrupt), checked_out(store.address, RUN) as work:  # noqa: PT012
+        with pytest.raises(KeyboardInterrupt), checked_out(store.address, RUN) as checkout:  # noqa: PT012
+            work = checkout.store
             (work / RUN).mkdir(parents=True, exist_ok=True)
             (work / RUN / "configuration.json").write_text(json.dumps(FIELDS))
             write_state(work / RUN, State("interrupted", 4, "v"))

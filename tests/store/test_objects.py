@@ -8,13 +8,13 @@ import pytest
 
 from unweave.errors import InputError, MissingExtra, Unavailable
 from unweave.store.remote import objects as module
-from unweave.store.remote.objects import Objects
+from unweave.store.remote.objects import Objects, open_objects
 
 
 @pytest.fixture(params=["memory", "s3"])
 def objects(request: pytest.FixtureRequest, tmp_path: Path) -> Objects:
     address = f"memory://{tmp_path.name}" if request.param == "memory" else request.getfixturevalue("bucket")
-    return Objects(address)
+    return open_objects(address)
 
 
 def test_objects_are_written_listed_read_moved_and_removed(objects: Objects, tmp_path: Path) -> None:
@@ -50,15 +50,15 @@ def test_only_the_first_creates_an_object(objects: Objects) -> None:
 
 def test_what_fails_for_a_moment_is_tried_again(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PAUSE", 0.0)
-    objects = Objects(bucket)
-    genuine, failures = objects.system.pipe_file, iter([TimeoutError("slow"), ConnectionResetError("reset")])
+    objects = open_objects(bucket)
+    genuine, failures = objects.system.call_s3, iter([TimeoutError("slow"), ConnectionResetError("reset")])
 
     def flaky(*given: Any, **named: Any) -> Any:
         for failure in failures:
             raise failure
         return genuine(*given, **named)
 
-    monkeypatch.setattr(objects.system, "pipe_file", flaky)
+    monkeypatch.setattr(objects.system, "call_s3", flaky)
     objects.write("a", b"1")
     assert objects.read("a") == b"1"
 
@@ -66,21 +66,21 @@ def test_what_fails_for_a_moment_is_tried_again(bucket: str, monkeypatch: pytest
 def test_errors_are_sentences(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PAUSE", 0.0)
     with pytest.raises(Unavailable, match="s3://no-such-bucket/x: its bucket does not exist; create it first"):
-        Objects("s3://no-such-bucket/x").list()
+        open_objects("s3://no-such-bucket/x").list()
     with pytest.raises(Unavailable, match="its bucket does not exist"):
-        Objects("s3://no-such-bucket/x").write("a", b"1")
-    objects = Objects(bucket)
+        open_objects("s3://no-such-bucket/x").write("a", b"1")
+    objects = open_objects(bucket)
 
     def forbidden(*_: Any, **__: Any) -> None:
         raise PermissionError("Access Denied")
 
-    monkeypatch.setattr(objects.system, "cat_file", forbidden)
+    monkeypatch.setattr(objects.system, "call_s3", forbidden)
     with pytest.raises(Unavailable, match=r"does not permit this \(Access Denied\): check your credentials"):
-        objects.read("a")
+        objects.write("a", b"1")
 
 
 def test_an_object_is_only_missing_where_the_address_has_the_word_bucket(bucket: str, tmp_path: Path) -> None:
-    objects = Objects(f"{bucket}/bucket-of-runs")
+    objects = open_objects(f"{bucket}/bucket-of-runs")
     assert objects.list() == {}
     assert objects.read("none") is None
     assert objects.read_all(["none"]) == {}
@@ -90,14 +90,14 @@ def test_an_object_is_only_missing_where_the_address_has_the_word_bucket(bucket:
 
 def test_an_unreachable_server_is_a_sentence(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PAUSE", 0.0)
-    monkeypatch.setattr(module, "ATTEMPTS", 1)
+    monkeypatch.setattr(module, "PATIENCE", 0.0)
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     import s3fs
 
     s3fs.S3FileSystem.clear_instance_cache()
     monkeypatch.setattr(s3fs.S3FileSystem, "retries", 1)
-    objects = Objects(bucket)
+    objects = open_objects(bucket)
     with pytest.raises(Unavailable, match=r"cannot reach the store s3://.*: check the connection and try again"):
         objects.write("a", b"1")
     s3fs.S3FileSystem.clear_instance_cache()
@@ -112,22 +112,22 @@ def test_missing_credentials_are_a_sentence(bucket: str, monkeypatch: pytest.Mon
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
     s3fs.S3FileSystem.clear_instance_cache()
     with pytest.raises(Unavailable, match=r"needs credentials .*: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"):
-        Objects(bucket).write("a", b"1")
+        open_objects(bucket).write("a", b"1")
     s3fs.S3FileSystem.clear_instance_cache()
 
 
 @pytest.mark.parametrize("address", ["s3://", "s3:///path", "s3:// x"])
 def test_addresses_without_a_bucket_are_refused(address: str) -> None:
     with pytest.raises(InputError, match="is not the address of a store: write it like s3://bucket/path"):
-        Objects(address)
+        open_objects(address)
 
 
 def test_unknown_protocols_are_refused() -> None:
     with pytest.raises(InputError, match="stores at nothing:// are not supported"):
-        Objects("nothing://here")
+        open_objects("nothing://here")
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "s3fs", None)
     with pytest.raises(MissingExtra, match=r"pip install -e '\.\[s3\]'"):
-        Objects("s3://bucket/x")
+        open_objects("s3://bucket/x")

@@ -12,13 +12,14 @@ OUTPUT_ERRORS = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EPIPE)  # of writin
 def main() -> None:
     """Run the command line.
 
-    Errors that the user can fix are one sentence and exit code 2; a run that diverged exits with code 1, Ctrl-C with
-    130. A closed pipe, as in ``unweave runs list | head``, and a closed standard output end quietly.
+    Errors that the user can fix are one sentence and exit code 2; a run that diverged and a store that cannot be
+    reached exit with code 1, Ctrl-C with 130. A closed pipe, as in ``unweave runs list | head``, and a closed standard
+    output end quietly.
     """
     _open_closed_streams()
     try:
         from unweave.cli.app import app  # inside, so that Ctrl-C during imports is handled too
-        from unweave.errors import Diverged, InputError, MissingExtra, Unavailable
+        from unweave.errors import Away, Diverged, InputError, MissingExtra, Unavailable
     except KeyboardInterrupt:
         sys.exit(130)
     try:
@@ -26,7 +27,7 @@ def main() -> None:
         sys.stdout.flush()
     except (InputError, Unavailable, MissingExtra, Diverged) as error:
         print(f"unweave: {error}", file=sys.stderr)  # noqa: T201
-        sys.exit(1 if isinstance(error, Diverged) else 2)
+        sys.exit(1 if isinstance(error, Diverged | Away) else 2)
     except KeyboardInterrupt:
         sys.exit(130)
     except BrokenPipeError:

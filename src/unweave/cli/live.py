@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from unweave.study.estimate import Progress
     from unweave.study.grid import Planned
 
+FAILED = ("failed", "away")  # outcomes
 SHOWN = 12  # runs under way
 COLUMNS = 5  # of settings that vary
 TAIL = 4096  # bytes of a log, enough for its last line
@@ -40,7 +41,7 @@ def shown(study: Study) -> Iterator[tuple[Callable[[Report], None], Watch]]:
 
             def report(said: Report) -> None:
                 progress.report(said)
-                if said.outcome == "failed":
+                if said.outcome in FAILED:
                     live.console.print(progress.failure(said), markup=False, highlight=False)
 
             yield report, progress.watch
@@ -57,7 +58,7 @@ def _lines(progress: StudyProgress, console: Console) -> tuple[Callable[[Report]
 
     def report(said: Report) -> None:
         progress.report(said)
-        if said.outcome == "failed":
+        if said.outcome in FAILED:
             say(progress.failure(said))
 
     def watch(left: Collection[str], running: Sequence[str]) -> None:
@@ -92,7 +93,7 @@ class StudyProgress:
     def report(self, said: Report) -> None:
         """Count a run that ended."""
         self._finished += said.outcome == "finished"
-        self._failed += said.outcome == "failed"
+        self._failed += said.outcome in FAILED
         self._since.pop(said.run, None)
         self._first.pop(said.run, None)
         self._pace.end(said.run, said.seconds if said.outcome == "finished" else 0.0)

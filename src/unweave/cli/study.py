@@ -1,4 +1,4 @@
-"""``unweave study``: plan, run, status, table, report."""
+"""``unweave study``: plan, run, status, check, table, report."""
 
 from __future__ import annotations
 
@@ -58,6 +58,19 @@ Cpus = Annotated[float, typer.Option(help="CPUs that each run takes on a Ray clu
 Gpus = Annotated[float, typer.Option(help="GPUs that each run takes on a Ray cluster; 0.25 lets four share one.")]
 
 Retry = Annotated[bool, typer.Option("--retry", help="Try failed runs again.")]
+Patience = Annotated[
+    float,
+    typer.Option(min=0, help="Seconds to wait for a store at an address that cannot be reached, before giving up."),
+]
+CheckpointSeconds = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="Seconds between checkpoints, and at least between those that are delivered to a store at an address; "
+        "0 for none.",
+        show_default="60",
+    ),
+]
 Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", show_default="cpu, or cuda with --gpus")]
 
 TableFile = Annotated[
@@ -141,6 +154,8 @@ def run_study(
     device: Device = None,
     part: Part = None,
     retry: Retry = False,
+    patience: Patience = 600.0,
+    checkpoint_seconds: CheckpointSeconds = None,
     settings: Fixed = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -150,7 +165,9 @@ def run_study(
     With --set, runs are others than without it: give the same settings to see them in a table or report.
     """
     study = open_study(spec, store, parse(settings))
-    states = carry_out(study, part, retry=retry, where=place(engine, workers, address, cpus, gpus, device))
+    where = place(engine, workers, address, cpus, gpus, device) | {"patience": patience}
+    where |= {} if checkpoint_seconds is None else {"checkpoint_seconds": checkpoint_seconds}
+    states = carry_out(study, part, retry=retry, where=where)
     if states.get("failed"):
         console.print("unweave study status SPEC shows the errors; unweave study run SPEC --retry tries them again.")
     if study.unfinished:
@@ -174,6 +191,31 @@ def show_status(spec: SpecName, store: Store = None, settings: Fixed = None, as_
         console.print("unweave study run SPEC sets damaged runs aside and trains them again.")
     if aside := study.stored.damaged():
         console.print(f"set aside as damaged: {', '.join(aside)}", soft_wrap=True, highlight=False)
+
+
+@study_app.command("check")
+def check_study(
+    spec: SpecName,
+    store: Store = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Set damaged runs aside, so that study run trains them again.")
+    ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Read every file of the finished runs of a study, and print those that are not as they were written."""
+    from unweave.progress import progress
+
+    study = open_study(spec, store)
+    with progress("check", len({run.name for run in study.planned}), unit="runs") as advance:
+        found = study.check(lambda run: advance(1), repair=repair)
+    for run, reason in found.items():
+        console.print(f"{run}  {'set aside' if repair else 'damaged'}  {reason}", soft_wrap=True, highlight=False)
+    if not found:
+        console.print("nothing is damaged.")
+    elif not repair:
+        console.print("--repair sets damaged runs aside, and unweave study run SPEC trains them again.")
+        raise typer.Exit(1)
 
 
 @study_app.command("table")

@@ -2,7 +2,8 @@
 
 A folder is damaged if its state, configuration, scores or summary cannot be read, if a finished run lacks its weights
 or summary, or if the weights or the checkpoint are shorter or longer than their header says. This reads the small files
-and the first bytes of the large ones; values that were changed inside a tensor are not noticed. Files of another
+and the first bytes of the large ones. Values that were changed inside a tensor are noticed by :func:`broken_promise`,
+which reads everything and compares it with the sizes and checksums in the state of a finished run. Files of another
 version of Unweave that cannot be read are not damaged: the store is refused.
 """
 
@@ -10,10 +11,11 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from unweave.errors import OtherVersion, Unavailable
-from unweave.store.files import read_json, write_text
+from unweave.store.files import checksum, read_json, write_text
 from unweave.store.folder import CHECKPOINT, SUMMARY, WEIGHTS
 from unweave.store.lock import locked
 from unweave.store.record import DAMAGED, OTHER, Record
@@ -31,7 +33,24 @@ def damage_of(record: Record, *, small: bool = False) -> str:
         raise OtherVersion(record.error)
     if record.status == DAMAGED:
         return record.error
-    return "" if small else _damaged_file(record.folder, finished=record.status == "finished")
+    return "" if small else damaged_file(record.folder, finished=record.status == "finished")
+
+
+def promise_of(folder: Path, names: Iterable[str]) -> dict[str, list[int | str]]:
+    """Return the sizes and checksums of files of a run, as its state keeps them."""
+    return {name: [(folder / name).stat().st_size, checksum(folder / name)] for name in sorted(names)}
+
+
+def broken_promise(folder: Path, files: Mapping[str, Sequence[int | str]], place: str = "") -> str:
+    """Return which file is not as the state of its run promises, "" if all are; ``place`` is named for the folder.
+
+    Files that are not there are passed over: whether a run is complete is asked by :func:`damage_of`.
+    """
+    for name, (size, digits) in files.items():
+        path = folder / name
+        if path.is_file() and (path.stat().st_size != size or checksum(path) != digits):
+            return f"{place or folder}/{name} is damaged: it is not as the run has written it."
+    return ""
 
 
 def set_aside(folder: Path, reason: str) -> Path:
@@ -53,13 +72,13 @@ def damaged_in(store: Path) -> list[str]:
     return sorted(path.name for path in (store / ASIDE).iterdir()) if (store / ASIDE).is_dir() else []
 
 
-def _damaged_file(folder: Path, *, finished: bool) -> str:
+def damaged_file(folder: Path, *, finished: bool) -> str:
     """Return why a finished run is not complete, or which large file has not the length that it should have."""
     for name in (WEIGHTS, SUMMARY) if finished else ():
         if not (folder / name).is_file():
             return f"the run {folder} is finished, but it has no {name}."
     for name in (WEIGHTS, CHECKPOINT):
-        if (folder / name).exists() and not _is_whole(folder / name):
+        if (folder / name).exists() and not is_whole_tensors(folder / name):
             return f"{folder / name} is damaged: it is not as long as its header says."
     if finished:
         try:
@@ -69,7 +88,7 @@ def _damaged_file(folder: Path, *, finished: bool) -> str:
     return ""
 
 
-def _is_whole(path: Path) -> bool:
+def is_whole_tensors(path: Path) -> bool:
     """Return whether a safetensors file has the length that its header states."""
     try:
         with path.open("rb") as file:

@@ -6,6 +6,7 @@ A file is written aside, synced to disk and renamed, so that readers never see p
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
 import os
@@ -44,6 +45,12 @@ def write_text(path: Path, text: str) -> None:
     """Write a text file atomically."""
     with atomic_write(path) as aside:
         aside.write_text(text, encoding="utf-8")
+
+
+def checksum(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -33,8 +33,10 @@ FORMAT = 3  # of the index
 KEY = b"unweave"  # of the metadata of the file
 WATCHED = (STATE, CONFIGURATION, SCORES)  # files whose sizes and times a row must match
 SETTLED = 2 * 10**9  # nanoseconds; a file that changed less than this before the index was written may change unseen
+FEW = 8  # runs that are read one by one before other indexes are asked
 PREFIX = "configuration."
-FACTS = ("status", "step", "seconds", "psnr", "error", "measured", "left_out", "scoring_failed", "data_name")
+FACTS = ("status", "step", "seconds", "psnr", "error", "measured", "left_out", "scoring_failed", "data_name", "sizes")
+AS_JSON = ("measured", "left_out", "sizes")
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,79 @@ def read_records(store: Path, runs: Iterable[str]) -> RecordTable:
     return RecordTable({record.name: record for record in _records(store, table)}, table)
 
 
+def read_stamped(
+    place: Path,
+    runs: Path,
+    stamps: Mapping[str, str],
+    read: Callable[[list[str]], dict[str, Record]],
+    others: Callable[[], list[Any]],
+) -> RecordTable:
+    """Return the records of runs of a store elsewhere, from indexes where they match and from its files otherwise.
+
+    Args:
+        place: The folder of this machine's own index of the store.
+        runs: The folder of the records.
+        stamps: The stamp of each run, which changes with its files; "" if the store does not have it.
+        read: A function that returns the records of runs that are in no index.
+        others: A function that returns the tables of further indexes; it is called if more than a few rows are missing.
+
+    Returns:
+        One record per run, in the order of ``stamps``.
+    """
+    names = list(stamps)
+    absent = {name: Record(runs / name) for name in names if not stamps[name]}
+    if len(absent) == len(names) or find_spec("pyarrow") is None:
+        found = read([name for name in names if stamps[name]])
+        return RecordTable({name: found.get(name) or Record(runs / name) for name in names})
+    known = _load(place)
+    places = _matching(known, stamps)
+    more = len(names) - len(absent) - len(places) > FEW
+    if more:
+        known = joined_tables([*([] if known is None else [known]), *others()])
+        places = _matching(known, stamps)
+    new = read([name for name in names if stamps[name] and name not in places])
+    fresh = {name: new.get(name) or Record(runs / name) for name in names if name not in places}
+    table = _joined(known, places, fresh, dict(stamps), names)
+    if new or more:
+        pyarrow = extra("pyarrow", "study")
+        rest = [] if known is None else [at for at, name in enumerate(known["run"].to_pylist()) if name not in stamps]
+        kept = [table] if known is None else [table, known.take(pyarrow.array(rest, pyarrow.int64()))]
+        with suppress(Unavailable, OSError), atomic_write(place / INDEX) as aside:
+            aside.write_bytes(table_content(joined_tables(kept)))
+    return RecordTable({record.name: record for record in _records(runs, table)}, table)
+
+
+def table_of(records: Mapping[str, Record], stamps: Mapping[str, str]) -> Any:
+    """Return records with their stamps as an Arrow table, one row per run."""
+    return _table(dict(records), dict(stamps))
+
+
+def joined_tables(tables: Sequence[Any]) -> Any:
+    """Return the rows of tables as one, each run with each of its stamps once; None if there are no tables."""
+    if not tables:
+        return None
+    pyarrow, compute = extra("pyarrow", "study"), extra("pyarrow.compute", "study")
+    both = pyarrow.concat_tables(tables, promote_options="permissive").unify_dictionaries()
+    both = both.filter(compute.not_equal(both["stamp"], "")).combine_chunks()
+    rows = zip(both["run"].to_pylist(), both["stamp"].to_pylist(), strict=True)
+    last = {row: place for place, row in enumerate(rows)}
+    return both if len(last) == len(both) else both.take(pyarrow.array(list(last.values()), pyarrow.int64()))
+
+
+def table_content(table: Any) -> bytes:
+    """Return a table as the content of a Parquet file."""
+    pyarrow, parquet = extra("pyarrow", "study"), extra("pyarrow.parquet", "study")
+    sink = pyarrow.BufferOutputStream()
+    marked = table.replace_schema_metadata({KEY: _mark()})
+    parquet.write_table(marked, sink, compression="zstd", write_page_checksum=True)
+    return bytes(sink.getvalue())
+
+
+def read_table(content: bytes, name: str) -> Any:
+    """Return the table in the content of a Parquet file, None if it is damaged or of another version."""
+    return _parsed(lambda: extra("pyarrow", "study").BufferReader(content), name)
+
+
 def _names_in(store: Path) -> set[str]:
     try:
         return {path.name for path in store.iterdir()}
@@ -113,23 +188,27 @@ def stamp_of(folder: Path) -> str:
 
 def _load(store: Path) -> Any:
     """Return the table of an index, None if there is none that this version has written."""
+    return _parsed(lambda: store / INDEX, str(store / INDEX))
+
+
+def _parsed(source: Callable[[], Any], name: str) -> Any:
+    """Return the table in a Parquet file, None if there is none that this version has written."""
     pyarrow, parquet = extra("pyarrow", "study"), extra("pyarrow.parquet", "study")
-    path = store / INDEX
     try:
-        file = parquet.ParquetFile(path, page_checksum_verification=True)
+        file = parquet.ParquetFile(source(), page_checksum_verification=True)
         metadata = file.schema_arrow.metadata or {}
         if metadata.get(KEY) != _mark():
-            note(f"{path} was written by another version or program: it is made again.")
+            note(f"{name} was written by another version or program: it is made again.")
             return None
-        columns = [name for name in file.schema_arrow.names if name.startswith(PREFIX)]
+        columns = [column for column in file.schema_arrow.names if column.startswith(PREFIX)]
         file.close()
-        table = parquet.read_table(path, read_dictionary=columns, page_checksum_verification=True)
+        table = parquet.read_table(source(), read_dictionary=columns, page_checksum_verification=True)
         types = {field.name: field.type for field in table.schema}
         return table if _types().items() <= types.items() else None
     except FileNotFoundError:
         return None
     except (OSError, ValueError, pyarrow.ArrowException) as error:
-        note(f"{path} cannot be read ({str(error).splitlines()[0]}): it is made again.")
+        note(f"{name} cannot be read ({str(error).splitlines()[0]}): it is made again.")
         return None
 
 
@@ -145,7 +224,7 @@ def _mark() -> bytes:
     return json.dumps({"index": FORMAT, "unweave": version("unweave")}).encode()
 
 
-def _matching(known: Any, stamps: dict[str, str]) -> dict[str, int]:
+def _matching(known: Any, stamps: Mapping[str, str]) -> dict[str, int]:
     """Return the places of the runs in the index whose files have not changed."""
     if known is None:
         return {}
@@ -172,7 +251,7 @@ def _table(records: dict[str, Record], stamps: dict[str, str]) -> Any:
     flat = [{key: json.dumps(value) for key, value in record.configuration.items()} for record in records.values()]
     keys = dict.fromkeys(key for fields in flat for key in fields)
     facts = {name: [getattr(record, name) for record in records.values()] for name in FACTS}
-    facts |= {name: list(map(json.dumps, facts[name])) for name in ("measured", "left_out")}
+    facts |= {name: list(map(json.dumps, facts[name])) for name in AS_JSON}
     facts |= {"run": list(records), "stamp": [stamps[name] for name in records]}
     columns = {name: pyarrow.array(facts[name], kind) for name, kind in _types().items()}
     for key in keys:
@@ -184,9 +263,10 @@ def _table(records: dict[str, Record], stamps: dict[str, str]) -> Any:
 def _records(store: Path, table: Any) -> Iterator[Record]:
     """Yield the records of a table, without their configurations."""
     columns = (table[name].to_pylist() for name in ("run", *FACTS))
-    for run, status, step, seconds, psnr, error, measured, left_out, failed, data in zip(*columns, strict=True):
+    for run, status, step, seconds, psnr, error, measured, left_out, failed, data, sizes in zip(*columns, strict=True):
         scores = tuple(map(Measurement._make, json.loads(measured)))
-        yield Record(store / run, status, step, seconds, psnr, error, scores, _names(left_out), failed, data)
+        facts = (status, step, seconds, psnr, error, scores, _names(left_out), failed, data)
+        yield Record(store / run, *facts, sizes=json.loads(sizes))
 
 
 @lru_cache(maxsize=1024)

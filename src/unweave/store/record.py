@@ -46,6 +46,7 @@ class Record:
     version: str = ""  # of Unweave and of torch
     threads: int | None = None
     fields: dict[str, Any] = field(default_factory=dict)  # the configuration as JSON
+    sizes: dict[str, int] = field(default_factory=dict)  # in bytes, of the files that a finished run promises
 
     @property
     def name(self) -> str:
@@ -112,6 +113,8 @@ def read_record(folder: Path, *, scores: bool = True) -> Record:
         if (state := read_state(folder)) is not None:
             names = ("status", "step", "seconds", "psnr", "error", "baseline", "traceback", "version", "threads")
             known |= {name: getattr(state, name) for name in names}
+            if state.status == "finished":
+                known["sizes"] = {name: int(size) for name, (size, _) in state.files.items()}
         known["fields"] = read_fields(folder)
         _check_fields(folder, known["fields"])
         known["data_name"] = name_of_data(known["fields"]["data"])

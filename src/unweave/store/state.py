@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -44,6 +44,7 @@ class State:
     threads: int | None = None  # CPU threads of the last session; another number changes the last bits
     time: float = 0.0  # when this was recorded, seconds since 1970
     format: int = FORMAT  # of the files of the run
+    files: dict[str, list[int | str]] = field(default_factory=dict)  # size and SHA-256 of the files that it promises
 
     def __post_init__(self) -> None:
         """Raise a ValueError that names a field of a wrong type or value, as in a damaged file."""
@@ -64,8 +65,14 @@ class State:
             value = getattr(self, name)
             if not is_finite(value) and not (value is None and name in ("psnr", "baseline")):
                 raise ValueError(f"its field {name} is not a finite number")
+        if not isinstance(self.files, dict) or not all(map(_is_promise, self.files.values())):
+            raise ValueError("its field files does not have a size and a checksum of each file")
         if self.seconds < 0:
             raise ValueError("its field seconds is negative")
+
+
+def _is_promise(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and is_whole(value[0]) and isinstance(value[1], str)
 
 
 def write_state(folder: Path, state: State) -> None:
@@ -87,7 +94,7 @@ def read_state(folder: Path) -> State | None:
             raise ValueError("it is not a JSON object")
         check_format(path, recorded)
         writer = another_writer(recorded)
-        known = {field.name: field.default is MISSING for field in fields(State)}
+        known = {each.name: each.default is MISSING and each.default_factory is MISSING for each in fields(State)}
         for name in recorded.keys() - known:
             raise ValueError(f"its field {name} is unknown")
         for name in (name for name, required in known.items() if required and name not in recorded):

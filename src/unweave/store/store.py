@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from unweave.errors import InputError, Unavailable
-from unweave.store.damage import damaged_in, set_aside
+from unweave.store.damage import broken_promise, damage_of, damaged_in, set_aside
 from unweave.store.folder import STATE, is_address, store_folder
 from unweave.store.index import RecordTable, read_records
 from unweave.store.lock import Busy
-from unweave.store.record import SCORING_ERROR
+from unweave.store.record import SCORING_ERROR, Record
 from unweave.store.remote.address import Remote, open_remote
+from unweave.store.remote.checkout import deliver_finished
 from unweave.store.state import read_state
 
 
@@ -30,9 +32,42 @@ class Store:
 
     def records(self, runs: Iterable[str]) -> RecordTable:
         """Read what the store has of runs."""
+        return read_records(self.folder, runs) if self.remote is None else self.remote.records(runs)
+
+    @contextmanager
+    def one_listing(self) -> Iterator[None]:
+        """List a store at an address once for everything that is read in this block."""
+        with nullcontext() if self.remote is None else self.remote.one_listing():
+            yield
+
+    def list_again(self) -> None:
+        """Let what is read next in a block of one listing come from a new one."""
         if self.remote is not None:
-            self.remote.refresh()
-        return read_records(self.folder, runs)
+            self.remote.list_again()
+
+    def damage_in(self, record: Record) -> str:
+        """Read every file of a finished run, and return what is damaged, "" if nothing is."""
+        if self.remote is not None:
+            return self.remote.damage_of(record.name)
+        state = read_state(record.folder)
+        return damage_of(record) or broken_promise(record.folder, {} if state is None else state.files)
+
+    def copy(self, runs: Iterable[str]) -> None:
+        """Copy the small files of runs of a store at an address to ``folder``."""
+        if self.remote is not None:
+            self.remote.copy(runs)
+
+    def begin(self, patience: float | None) -> None:
+        """Prepare a store at an address for a study: wait for it if it is away, and deliver what was left here."""
+        if self.remote is not None:
+            self.remote.objects.patience = self.remote.objects.patience if patience is None else patience
+            deliver_finished(self.remote)
+
+    def compact(self) -> None:
+        """Join the small objects of the index of a store at an address."""
+        if self.remote is not None:
+            with suppress(Unavailable):  # it is a convenience
+                self.remote.index.compact()
 
     def fetch(self, run: str) -> Path:
         """Return the folder of a run with all its files; from an address they are copied to this machine first."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from unweave.errors import InputError, OtherVersion, Unavailable
 from unweave.store.damage import damage_of
 from unweave.store.files import refused, writer_of
 from unweave.store.folder import CONFIGURATION, STATE, read_fields
+from unweave.store.record import DAMAGED
 from unweave.store.store import Store
 from unweave.study.grid import Planned
 from unweave.training.configuration import Configuration, only_code_of, read_configuration
@@ -35,6 +36,23 @@ def set_aside_damaged(store: Store, planned: Iterable[Planned]) -> dict[str, str
         count = f"{len(others):,} run{'s' if len(others) > 1 else ''}"
         raise OtherVersion(f"this store has {count} of another version. {others[0]}")
     return {name: reason for name, reason in found.items() if reason and store.set_aside(name, reason)}
+
+
+def find_damage(
+    store: Store, planned: Iterable[Planned], report: Callable[[str], None] | None = None
+) -> dict[str, str]:
+    """Read every file of the finished runs of a study, and return what is damaged, by run.
+
+    Other runs are damaged if their records are. ``report`` is called with the name of each run.
+    """
+    found: dict[str, str] = {}
+    for name, record in store.records(run.name for run in planned).records.items():
+        reason = record.error if record.status == DAMAGED else store.damage_in(record) if record.status else ""
+        if reason:
+            found[name] = reason
+        if report is not None:
+            report(name)
+    return found
 
 
 def _other_configuration(folder: Path, expected: Configuration) -> str:

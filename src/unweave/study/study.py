@@ -15,7 +15,7 @@ from unweave.names import score_fields
 from unweave.store.index import RecordTable
 from unweave.store.store import Store
 from unweave.study.columns import read_table, with_disentanglement, with_settings
-from unweave.study.damaged_runs import set_aside_damaged
+from unweave.study.damaged_runs import find_damage, set_aside_damaged
 from unweave.study.engines.engine import Engine
 from unweave.study.engines.worker import Report, Task
 from unweave.study.estimate import Estimate, estimate
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     import pandas
 
 DONE = ("finished", "failed")
+PATIENCE = 600.0  # seconds to wait for a store that cannot be reached
+ENDED = 200  # runs after which the index of a store at an address is put in order
 
 
 class Study:
@@ -110,6 +112,7 @@ class Study:
         gpus: float = 0,
         part: tuple[int, int] | None = None,
         retry: bool = False,
+        patience: float = PATIENCE,
         report: Callable[[Report], None] | None = None,
         watch: Callable[[Collection[str], Sequence[str]], None] | None = None,
         **execution: Any,
@@ -128,13 +131,15 @@ class Study:
             gpus: The number of GPUs that each run takes in Ray, which can be a fraction.
             part: ``(i, n)`` takes the i-th of n parts of the runs, for job arrays; by default all runs are taken.
             retry: Whether failed runs are tried again.
+            patience: How long to wait for a store at an address that cannot be reached, in seconds; after that, the
+                study ends, and what is finished on this machine is delivered when it is run again.
             report: A function that is called for each run that ends.
             watch: A function that is called about once a second with the names of the runs that are left and of those
                 under way.
             **execution: Settings of the execution of each run, such as ``device``.
 
         Returns:
-            The number of runs in each state, by the name of the state.
+            The number of runs, of the part, in each state, by the name of the state.
         """
         chosen = Engine(engine, workers, address, cpus, gpus)
         execution = {**chosen.execution, **execution}
@@ -142,34 +147,67 @@ class Study:
         if chosen.name == "local":
             check_device(wanted.device)
         self.stored.make()
-        if retry:
-            self._forget_failures(part)
-        self.set_aside = set_aside_damaged(self.stored, self.all_planned())
-        tried: set[str] = set()  # a failure that could not be recorded must not be tried again and again
-        seen: dict[str, str] = {}  # errors by run, also those that could not be recorded
-        while tasks := self._tasks(part, execution, tried):
-            left = set(tasks)
-            tried |= left
+        said: dict[str, Report] = {}  # also what could not be recorded
+        with self.stored.one_listing():
+            self.stored.begin(patience)
+            if retry:
+                self._forget_failures(part)
+            self.set_aside = set_aside_damaged(self.stored, self._in_part(part))
+            while tasks := self._tasks(part, execution, patience, tried=said.keys()):
+                left = set(tasks)
 
-            def ended(said: Report, left: set[str] = left) -> None:
-                left.discard(said.run)
-                seen[said.run] = said.error
-                if report is not None:
-                    report(said)
+                def ended(one: Report, left: set[str] = left) -> None:
+                    left.discard(one.run)
+                    said[one.run] = one
+                    if report is not None:
+                        report(one)
+                    if len(said) % ENDED == 0:
+                        self.stored.compact()
 
-            def under_way(names: list[str], left: set[str] = left) -> None:
-                if watch is not None:
-                    watch(left, names)
+                def under_way(names: list[str], left: set[str] = left) -> None:
+                    if watch is not None:
+                        watch(left, names)
 
-            chosen.run_tasks(tasks, ended, under_way)
-            if self.spec.select is None:
-                break
-        planned = self._in_part(part)
-        states = {row.run: (self._state(row), row.error) for row in self.rows(planned)}
-        self.unfinished = {
-            run: seen.get(run) or error or state for run, (state, error) in states.items() if state != "finished"
-        }
-        return self.status()
+                chosen.run_tasks(tasks, ended, under_way)
+                for run in left:  # not carried out, which is not tried again and again
+                    said[run] = Report(run, "busy", 0.0)
+                if self.spec.select is None or _is_away(said):
+                    break
+                self.stored.list_again()
+            if said and not _is_away(said):
+                self.stored.compact()
+            return self._states(self.rows(self._in_part(part)), said)
+
+    def check(self, report: Callable[[str], None] | None = None, *, repair: bool = False) -> dict[str, str]:
+        """Read every file of every finished run, and return what is damaged, by run.
+
+        Args:
+            report: A function that is called with the name of each run that was read.
+            repair: Whether damaged runs are set aside, so that they are trained again by :meth:`run`.
+
+        Returns:
+            What is damaged, by the name of the run.
+        """
+        with self.stored.one_listing():
+            found = find_damage(self.stored, self.all_planned(), report)
+            return {run: reason for run, reason in found.items() if not repair or self.stored.set_aside(run, reason)}
+
+    def _states(self, rows: list[Row], said: Mapping[str, Report]) -> dict[str, int]:
+        """Count the states of runs after they were carried out, and keep the reasons of those that are not finished.
+
+        A store at an address is not listed again for this: what workers have delivered is known from their reports.
+        """
+        away = next((one.error for one in said.values() if one.outcome == "away" and one.error), "")
+        counts: dict[str, int] = {}
+        self.unfinished = {}
+        for row in rows:
+            state, error, one = self._state(row), row.error, said.get(row.run)
+            if one is not None and one.outcome in DONE and self.stored.remote is not None:
+                state = one.outcome
+            counts[state] = counts.get(state, 0) + 1
+            if state != "finished":
+                self.unfinished[row.run] = (one.error if one else "") or error or away or state
+        return counts
 
     def table(self, where: Mapping[str, Any] | None = None) -> pandas.DataFrame:
         """Return a data frame with one row per run: settings, configuration, scores, timing and state.
@@ -283,7 +321,12 @@ class Study:
         return [run for run in planned if int(run.name, 16) % parts == index - 1]
 
     def _tasks(
-        self, part: tuple[int, int] | None, execution: Mapping[str, Any], tried: Collection[str] = ()
+        self,
+        part: tuple[int, int] | None,
+        execution: Mapping[str, Any],
+        patience: float | None = None,
+        *,
+        tried: Collection[str] = (),
     ) -> dict[str, Task]:
         planned, rule = self._in_part(part), self.spec.score.snapshot
         return {
@@ -294,11 +337,18 @@ class Study:
                 self.spec.scoring_of(run.stage).model_dump(),
                 dict(execution),
                 None if rule is None else rule.psnr.get(str(run.settings["data"])),
+                patience,
             )
             for run, row in zip(planned, self.rows(planned), strict=True)
             if self._state(row) not in DONE and run.name not in tried
         }
 
     def _forget_failures(self, part: tuple[int, int] | None = None) -> None:
-        for planned in self._in_part(part):
-            self.stored.forget_failure(planned.name)
+        for row in self.rows(self._in_part(part)):
+            if row.state == "failed":
+                self.stored.forget_failure(row.run)
+
+
+def _is_away(said: Mapping[str, Report]) -> bool:
+    """Return whether a worker could not reach the store any more."""
+    return any(one.outcome == "away" and one.error for one in said.values())

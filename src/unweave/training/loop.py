@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -62,6 +62,16 @@ class Callback:
     steps: int
 
 
+class Keeper(Protocol):
+    """What keeps a run that is trained on this machine for others."""
+
+    def check(self) -> None:
+        """Raise an error if the run must not be trained here any more; called after every step."""
+
+    def saved(self) -> None:
+        """Take note of a checkpoint that was just written."""
+
+
 class Session:
     """One session of a run."""
 
@@ -75,8 +85,10 @@ class Session:
         state: State | None,
         fabric: Any,
         callback: Callback | None = None,
+        keeper: Keeper | None = None,
     ) -> None:
         self._configuration, self._execution, self._data, self._folder = configuration, execution, data, folder
+        self._keeper = keeper
         self._model, self._callback, self._fabric = model, callback, fabric
         with seeded(configuration.seed, "adversaries"):
             self._objective = Objective(model, configuration)
@@ -139,6 +151,8 @@ class Session:
                 self._warn_of_collapse(shown)
                 advance(0, "  ".join(f"{name} {value:.4g}" for name, value in shown.items()))
             advance(1)
+            if self._keeper is not None:
+                self._keeper.check()
             self._seconds = before + time.monotonic() - began
             self._call_back(values)
             if log is not None and self._snapshot_due():
@@ -234,6 +248,8 @@ class Session:
             save_tensors(self._folder / CHECKPOINT, everything(self._objective, self._optimisers), metadata)
             if self.done < self._configuration.steps:  # otherwise save_run records that the run is finished
                 self.record("running")
+                if self._keeper is not None:
+                    self._keeper.saved()
 
     def _check_weights(self) -> None:
         """Raise Diverged if an update left a weight that is not finite, so that it is never saved."""

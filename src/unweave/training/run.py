@@ -17,6 +17,7 @@ from unweave.latents import Summary
 from unweave.lazy import later
 from unweave.model import Model
 from unweave.own_code import guarded
+from unweave.store.damage import promise_of
 from unweave.store.files import versions, write_text
 from unweave.store.folder import CHECKPOINT, LOG, SUMMARY, WEIGHTS, read_label, store_folder, write_label
 from unweave.store.log import read_log
@@ -196,8 +197,20 @@ def save_run(
     save_tensors(folder / WEIGHTS, model.state_dict(), {"run": configuration.name, "version": versions()})
     write_text(folder / SUMMARY, json.dumps(vars(summarise(model, configuration, data))) + "\n")
     quality, baseline = measure_psnr(model, configuration, data), measure_baseline(configuration, data)
-    done = State("finished", configuration.steps, versions(), seconds, psnr=quality, baseline=baseline, threads=threads)
-    write_state(folder, done)
+    snapshots = [path.name for path in folder.glob("snapshot-*.safetensors")]
+    write_state(
+        folder,
+        State(
+            "finished",
+            configuration.steps,
+            versions(),
+            seconds,
+            psnr=quality,
+            baseline=baseline,
+            threads=threads,
+            files=promise_of(folder, [WEIGHTS, SUMMARY, *snapshots]),
+        ),
+    )
 
 
 def snapshot_path(folder: Path, step: int) -> Path:

@@ -18,7 +18,7 @@ from unweave.errors import Diverged, InputError, Unavailable, whole
 from unweave.recipes.composition import Source
 from unweave.store.files import remove_leftovers, versions, write_text
 from unweave.store.folder import CHECKPOINT, LOG, check_label, is_complete, store_folder
-from unweave.store.lock import beating, locked
+from unweave.store.lock import Busy, beating, locked
 from unweave.store.log import read_log
 from unweave.store.state import State, Status, read_state, write_state
 from unweave.training.assembly import build_model
@@ -31,7 +31,7 @@ from unweave.training.configuration import (
     configure,
     write_configuration,
 )
-from unweave.training.loop import Callback, Moment, Session
+from unweave.training.loop import Callback, Keeper, Moment, Session
 from unweave.training.run import Outcome, Run, open_folder_of, open_run, save_run
 
 
@@ -80,6 +80,7 @@ def fit(
     store: Path,
     *,
     callback: Callback | None = None,
+    keeper: Keeper | None = None,
 ) -> Run:
     """Train a configuration in its folder of the store, or open the run if it is finished.
 
@@ -89,6 +90,7 @@ def fit(
         data: The data set to train on.
         store: The folder of all runs.
         callback: A function to call during training, and how often; none by default.
+        keeper: What is asked after every step whether to go on, and told of checkpoints; nothing by default.
 
     Returns:
         The finished run.
@@ -114,7 +116,7 @@ def fit(
                     _fit_linear(folder, configuration, model, data)
                     outcome = "trained"
                 else:
-                    session = Session(configuration, execution, data, folder, model, state, fabric, callback)
+                    session = Session(configuration, execution, data, folder, model, state, fabric, callback, keeper)
                     record.append(session.record)
                     session.run()
                     outcome = "continued" if session.start else "trained"
@@ -223,7 +225,7 @@ def _recorded(folder: Path, state: State | None, first: bool) -> Iterator[list[R
     records: list[Record] = [record]
     try:
         yield records
-    except (KeyboardInterrupt, SystemExit):
+    except (KeyboardInterrupt, SystemExit, Busy):  # Busy: another process has taken the run over
         saved = read_state(folder)
         if saved is None or saved.status != "finished":  # a signal during the last step ends the process, not the run
             records[-1]("interrupted")

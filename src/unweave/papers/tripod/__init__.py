@@ -97,6 +97,7 @@ def measure(study: Study | None) -> pandas.DataFrame:
     assert study is not None
     table = collect(study)
     scored = table["snapshot"] if "snapshot" in table else table["step"]
+    study.stored.copy(table["run"])
     table[ACTIVE] = [_active(study.store / run, step) for run, step in zip(table["run"], scored, strict=True)]
     return table
 

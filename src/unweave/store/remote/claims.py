@@ -1,64 +1,114 @@
 """Claims: which process trains a run of a store at an address, so that no other machine trains it as well.
 
-A claim is an object ``claims/RUN.NUMBER`` that only one process can create. Its owner rewrites it every few seconds. A
-process that sees a claim unchanged for a minute of its own clock, or that knows its owner to be dead, takes the run
-over by creating the next number, which again only one process can do. The highest number owns the run: an owner that
-was only slow finds the next number when it is about to deliver, and gives up. Clocks of machines are not compared.
+A claim is an object ``claims/RUN`` with a token of its owner, which only one process can create. Every write after that
+replaces exactly the claim that its writer has seen, or fails: the owner rewrites it every half minute, and finds out
+with the same request if it was taken over. A process takes a run over if its owner is known to be dead, or if the claim
+was not rewritten for :data:`SILENT` seconds by the clock of the server and for :data:`GRACE` more by its own, during
+which the store could be reached, so that owners that were cut off as well can show that they are alive.
+
+Every claim, takeover, beat, loss and release is logged to ``unweave.history`` at the level DEBUG.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from typing import Any
 
 from unweave.errors import Unavailable
 from unweave.store.lock import Busy, is_alive, machine, started_of
-from unweave.store.remote.objects import Objects
+from unweave.store.remote.objects import Objects, Seen
 
 CLAIMS = "claims"
-INTERVAL = 10.0  # seconds between two signs of life
-SILENT = 60.0  # seconds without a sign of life after which a run is taken over
+INTERVAL = 30.0  # seconds between two signs of life
+SOON = 5.0  # seconds after which a beat that has failed is repeated
+SILENT = 100.0  # seconds without a sign of life after which a run may be taken over
+GRACE = 30.0  # seconds that a silent claim is watched before it is taken over
+HISTORY = logging.getLogger("unweave.history")
 
 
 class Claim:
     """The right of this process to train a run."""
 
-    def __init__(self, objects: Objects, run: str, number: int) -> None:
-        self._objects, self._run, self.number = objects, run, number
-        self._path = _path(run, number)
+    def __init__(self, objects: Objects, run: str) -> None:
+        self._objects, self.run = objects, run
+        self._path = _path(run)
+        self._mark = ""  # of the claim as this process has written it
         self._beats = 0
-        self._owner = {
-            "host": machine(),
-            "pid": os.getpid(),
-            "started": started_of(os.getpid()),
-            "token": uuid.uuid4().hex,
-        }
+        self._lock = threading.Lock()  # the thread that beats and the one that delivers
+        self._confirmed = float("-inf")  # when the last write that succeeded was begun
+        self.lost = False  # another process has taken the run over
+        self.token = uuid.uuid4().hex
+        self._owner = {"host": machine(), "pid": os.getpid(), "started": started_of(os.getpid()), "token": self.token}
 
-    def create(self) -> bool:
-        """Create the claim, and return whether this process has the run now."""
-        return self._objects.create(self._path, self._content())
+    def take(self, seen: Seen | None = None) -> bool:
+        """Create the claim, or replace one that was seen, and return whether this process has the run now."""
+        began = time.monotonic()
+        mark = self._objects.put(self._path, self._content(), expected="" if seen is None else seen.mark)
+        self._mark, self._confirmed = mark or "", began
+        if mark is not None:
+            self.record("claim" if seen is None else "takeover", began)
+        return mark is not None
 
-    def is_held(self) -> bool:
-        """Return whether no other process has taken the run over."""
-        numbers = _numbers(self._objects, self._run)
-        return bool(numbers) and max(numbers) == self.number
-
-    def beat(self) -> None:
-        """Show that the owner is alive, unless the run was taken over."""
-        if self.is_held():
+    def beat(self, *, patience: float | None = None) -> bool:
+        """Show that the owner is alive; return whether it has the run still."""
+        with self._lock:
+            if self.lost:
+                return False
+            began = time.monotonic()
             self._beats += 1
-            self._objects.write(self._path, self._content())
+            content = self._content()
+            mark = self._objects.put(self._path, content, expected=self._mark, patience=patience)
+            if mark is None:
+                seen = self._objects.look(
+                    self._path, patience=patience
+                )  # an earlier beat may have arrived without an answer
+                if seen is None or self._is_ours(seen.content):
+                    expected = "" if seen is None else seen.mark
+                    mark = self._objects.put(self._path, content, expected=expected, patience=patience)
+            self.lost = mark is None
+            self._mark, self._confirmed = mark or self._mark, self._confirmed if mark is None else began
+            self.record("loss" if self.lost else "beat", began)
+            return not self.lost
+
+    def check(self) -> None:
+        """Raise Busy if the run was taken over, as far as this process knows."""
+        if self.lost:
+            raise taken_over(self.run)
+
+    def waited(self) -> float:
+        """Return the seconds since the last sign of life."""
+        return time.monotonic() - self._confirmed
 
     def release(self) -> None:
-        """Remove the claim, and those that it has replaced."""
-        numbers = _numbers(self._objects, self._run)
-        self._objects.remove(_path(self._run, number) for number in numbers if number <= self.number)
+        """Remove the claim unless another process has taken the run over.
+
+        Nobody takes over a claim that was rewritten a moment ago, so that it can be removed without a condition.
+        """
+        if self.waited() > SILENT / 2 and not self.beat():
+            return
+        if not self.lost:
+            began = time.monotonic()
+            self._objects.remove_if(self._path, self._is_ours)
+            self.record("release", began)
+
+    def record(self, event: str, began: float, **more: Any) -> None:
+        """Log what happened to the run, as a line of JSON."""
+        if HISTORY.isEnabledFor(logging.DEBUG):
+            facts = {"event": event, "run": self.run, "token": self.token, "began": began, "ended": time.monotonic()}
+            HISTORY.debug(json.dumps(facts | more))
+
+    def _is_ours(self, content: bytes) -> bool:
+        try:
+            return bool(json.loads(content)["token"] == self.token)
+        except (ValueError, KeyError, TypeError):
+            return False
 
     def _content(self) -> bytes:
         return json.dumps({**self._owner, "beats": self._beats}).encode()
@@ -69,22 +119,23 @@ class Claims:
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
-        self._seen: dict[str, tuple[bytes, float]] = {}  # contents of claims of others, and since when
+        self._seen: dict[str, tuple[str, float]] = {}  # marks of claims of others, and since when
 
     @contextmanager
     def taken(self, run: str) -> Iterator[Claim]:
         """Hold the claim of a run; raise Busy if another process has it."""
-        numbers = _numbers(self._objects, run)
-        last = max(numbers, default=0)
-        claim = Claim(self._objects, run, last + 1)
-        if (numbers and not self._is_dead(_path(run, last))) or not claim.create():
-            raise Busy(f"the run {run} of {self._objects.address} is being trained by another process.")
+        claim = self._take(run)
         done = threading.Event()
 
         def beat() -> None:
-            while not done.wait(INTERVAL):
-                with suppress(Unavailable, OSError):  # the next beat may arrive
-                    claim.beat()
+            pause = INTERVAL
+            while not done.wait(pause):
+                try:
+                    if claim.waited() >= INTERVAL and not claim.beat(patience=0):
+                        return
+                    pause = max(INTERVAL - claim.waited(), 0.01)  # a delivery is a sign of life too
+                except (Unavailable, OSError):  # the next beat may arrive
+                    pause = min(SOON, INTERVAL)
 
         thread = threading.Thread(target=beat, name="claim", daemon=True)
         thread.start()
@@ -93,50 +144,66 @@ class Claims:
         finally:
             done.set()
             thread.join()
-            with suppress(Unavailable):  # others take it over after a minute
+            with suppress(Unavailable):  # others take it over when it is silent
                 claim.release()
 
-    def _is_dead(self, path: str) -> bool:
-        """Return whether the owner of a claim is known to be dead, or has been silent for too long."""
-        content = self._objects.read(path)
-        now = time.monotonic()
-        if content is None:  # released since it was listed
-            return False
+    def _take(self, run: str) -> Claim:
+        claim = Claim(self._objects, run)
         try:
-            owner = json.loads(content)
+            if claim.take():
+                return claim
+            seen = self._objects.look(_path(run))
+            if seen is not None and self._is_dead(run, seen) and claim.take(seen):
+                return claim
+        except Unavailable:
+            with suppress(Unavailable):  # an attempt without an answer may have made it
+                if claim._is_ours(self._objects.read(_path(run)) or b""):
+                    claim.release()
+            raise
+        raise Busy(f"the run {run} of {self._objects.address} is being trained by another process.")
+
+    def _is_dead(self, run: str, seen: Seen) -> bool:
+        """Return whether the owner of a claim is known to be dead, or has been silent for too long.
+
+        A claim that is about to be silent for too long is watched until it is, or until it changes.
+        """
+        with suppress(ValueError, KeyError, TypeError):  # not written by this version: it is watched like any other
+            owner = json.loads(seen.content)
             if owner["host"] == machine():
                 return not is_alive(int(owner["pid"]), str(owner["started"]))
-        except (ValueError, KeyError, TypeError):
-            pass  # not written by this version: it is watched like any other
-        before, since = self._seen.get(path, (b"", now))
-        if before != content:
-            self._seen[path] = (content, now)
+        left = self._until_silent(run, seen)
+        if left > GRACE:
             return False
-        return now - since > SILENT
+        while left > 0:
+            time.sleep(left)
+            again = self._objects.look(_path(run))
+            if again is None or again.mark != seen.mark:
+                return False
+            left = self._until_silent(run, again)
+        return True
+
+    def _until_silent(self, run: str, seen: Seen) -> float:
+        """Return the seconds after which a claim counts as silent if it does not change."""
+        now = time.monotonic()
+        age = min(seen.age or 0.0, SILENT - GRACE)
+        mark, since = self._seen.get(run, ("", now))
+        if mark != seen.mark:
+            since = now - max(0.0, age)
+        since = max(since, self._objects.failed - (SILENT - GRACE))  # its owner may not have reached the store either
+        self._seen[run] = (seen.mark, since)
+        return since + SILENT - now
 
 
-class Owner(NamedTuple):
-    """The process that has a claim."""
-
-    path: str  # of the claim
-    line: str  # host, process and its start, as a heartbeat has them
+def taken_over(run: str) -> Busy:
+    """Return the error of an owner that has lost its claim."""
+    return Busy(f"the run {run} was taken over by another process, because this one was silent for too long.")
 
 
-def owners(objects: Objects) -> dict[str, Owner]:
-    """Return the runs that are claimed, each with its owner."""
-    found = {}
-    for path, content in sorted(objects.read_all(objects.list(f"{CLAIMS}/")).items()):
-        with suppress(ValueError, KeyError, TypeError):
-            owner = json.loads(content)
-            line = f"{owner['host']} {owner['pid']} {owner['started']}"
-            found[path.removeprefix(f"{CLAIMS}/").partition(".")[0]] = Owner(path, line)
-    return found
+def claimed(objects: Objects) -> dict[str, float]:
+    """Return the runs that are claimed, with the seconds since the last sign of life of each."""
+    ages = objects.ages(f"{CLAIMS}/")
+    return {path.removeprefix(f"{CLAIMS}/"): age or 0.0 for path, age in ages.items()}
 
 
-def _path(run: str, number: int) -> str:
-    return f"{CLAIMS}/{run}.{number:06}"
-
-
-def _numbers(objects: Objects, run: str) -> list[int]:
-    names = (path.rpartition(".")[2] for path in objects.list(f"{CLAIMS}/{run}."))
-    return [int(name) for name in names if name.isdecimal()]
+def _path(run: str) -> str:
+    return f"{CLAIMS}/{run}"

@@ -1,84 +1,150 @@
-"""Files at an address such as ``s3://bucket/path``: reading and writing them, with retries and errors in words."""
+"""Files at an address such as ``s3://bucket/path``: reading and writing them, with retries and errors in words.
+
+An operation that fails for a reason that may pass (no connection, a cut answer, an overloaded server) is repeated with
+growing pauses until ``patience`` is used up. This is the only place that repeats requests.
+"""
 
 from __future__ import annotations
 
+import random
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from unweave.errors import InputError, MissingExtra, Unavailable, extra
+from unweave.errors import Away, InputError, MissingExtra, Unavailable, extra
+from unweave.progress import note
 
-ATTEMPTS = 4  # of an operation that fails for a reason that may pass
-PAUSE = 0.5  # seconds before the second attempt; doubled before each further one
-TOGETHER = 256  # objects that are read at once
+PATIENCE = 15.0  # seconds that an operation waits for a store that is away; studies that train wait longer
+PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before the second attempt; doubled before each further one
+TOLD = 4.0  # seconds of a pause from which on the user is told
+TOGETHER = 32  # requests at the same time
+DIGITS = "0123456789abcdef"  # that names of runs begin with
 EXTRAS = {"s3": "s3", "s3a": "s3"}  # of Unweave, by protocol
 FINAL = (FileNotFoundError, FileExistsError, PermissionError, NotImplementedError, InputError)
 CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError", "ProfileNotFound")
-NO_BUCKET = "NoSuchBucket"  # S3's code of the error
+NO_BUCKET, NOT_AS_EXPECTED = "NoSuchBucket", "PreconditionFailed"  # S3's codes of errors
+CONNECTION = {  # settings of botocore; it repeats nothing itself
+    "retries": {"total_max_attempts": 1, "mode": "standard"},
+    "connect_timeout": 10,
+    "read_timeout": 30,
+    "max_pool_connections": 2 * TOGETHER,
+}
+
+
+class Seen(NamedTuple):
+    """An object as it was read."""
+
+    content: bytes
+    mark: str
+    age: float | None  # seconds since it was written, by the clock of the server; None if that is not known
 
 
 class Objects:
-    """Files below an address of any file system that fsspec knows; paths are relative to the address."""
+    """Files below an address of any file system that fsspec knows; paths are relative to the address.
+
+    A mark is a text that changes with the content of an object.
+    """
 
     def __init__(self, address: str) -> None:
         self.address = address.rstrip("/")
+        self.patience = PATIENCE
+        self.failed = float("-inf")  # when an operation failed for a reason that may pass, by the monotonic clock
+        self._told = float("-inf")  # when the user was told that this process waits
         self.system = _file_system(self.address)
         self.root = str(self.system._strip_protocol(self.address)).rstrip("/")
 
     def list(self, prefix: str = "") -> dict[str, str]:
-        """Return the paths of all objects that begin with ``prefix``, each with a text that changes with its content.
+        """Return the paths of all objects that begin with ``prefix``, each with its mark.
 
         The part of the prefix after its last slash must match the beginning of a name.
         """
-        folder, _, start = prefix.rpartition("/")
+        return {path: mark for path, (mark, _) in self._listed(prefix).items()}
+
+    def ages(self, prefix: str) -> dict[str, float | None]:
+        """Return the paths that begin with ``prefix``, with the seconds since each was written, if they are known."""
+        return {path: age for path, (_, age) in self._listed(prefix).items()}
+
+    def list_all(self) -> dict[str, str]:
+        """Return the paths of all objects, each with its mark; of a large store, parts are listed at the same time."""
+        return self.list()
+
+    def _listed(self, prefix: str) -> dict[str, tuple[str, float | None]]:
+        folder = prefix.rpartition("/")[0]
         try:
-            found = self._tried(lambda: self.system.find(self._at(folder), detail=True, **self._narrowed(start)))
+            found = self._tried(lambda: self.system.find(self._at(folder), detail=True))
         except FileNotFoundError:
             return {}
         below = len(self.root) + 1
         paths = {str(path)[below:] if self.root else str(path).lstrip("/"): info for path, info in found.items()}
-        return {path: _mark(info) for path, info in paths.items() if path.startswith(prefix)}
+        return {path: (_mark(info), None) for path, info in paths.items() if path.startswith(prefix)}
 
-    def read(self, path: str) -> bytes | None:
-        """Return the content of an object, None if there is no such object."""
+    def look(self, path: str, *, patience: float | None = None) -> Seen | None:
+        """Return the content of an object with its mark and age, None if there is no such object."""
         try:
-            return bytes(self._tried(lambda: self.system.cat_file(self._at(path))))
+            info = self._tried(lambda: self.system.info(self._at(path)), patience)
+            return Seen(bytes(self._tried(lambda: self.system.cat_file(self._at(path)), patience)), _mark(info), None)
         except FileNotFoundError:
             return None
 
+    def read(self, path: str) -> bytes | None:
+        """Return the content of an object, None if there is no such object."""
+        seen = self.look(path)
+        return None if seen is None else seen.content
+
     def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
         """Return the contents of many small objects, without those that do not exist."""
-        left = [self._at(path) for path in paths]
-        below = len(self.root) + 1
-        found: dict[str, bytes] = {}
-        for start in range(0, len(left), TOGETHER):
-            some = left[start : start + TOGETHER]
-            got = self._tried(lambda: self.system.cat(some, recursive=False, on_error="return"))  # noqa: B023
-            got = got if isinstance(got, dict) else {some[0]: got}
-            for full, content in got.items():
-                path = str(full)[below:]
-                again = self.read(path) if isinstance(content, Exception) else bytes(content)
-                if again is not None:
-                    found[path] = again
-        return found
+        names = list(paths)
+        with ThreadPoolExecutor(min(TOGETHER, len(names)) or 1) as pool:
+            found = zip(names, pool.map(self.read, names), strict=True)
+        return {path: content for path, content in found if content is not None}
 
-    def write(self, path: str, content: bytes) -> None:
-        """Write an object; readers see the old or the new content, never a part."""
+    def write(self, path: str, content: bytes) -> str:
+        """Write an object and return its mark; readers see the old or the new content, never a part."""
         self._made(lambda: self._tried(lambda: self.system.pipe_file(self._at(path), content)))
+        return _mark(self._tried(lambda: self.system.info(self._at(path))))
 
-    def create(self, path: str, content: bytes) -> bool:
-        """Write an object unless it exists, and return whether it was written.
+    def put(self, path: str, content: bytes, *, expected: str, patience: float | None = None) -> str | None:
+        """Write an object if its mark is as expected, and return the new mark; None if it was not.
 
         S3 decides this on the server (a conditional put), so that of several writers one succeeds. For protocols
         without such a put it is checked beforehand, and two writers at the same moment may both succeed.
+
+        Args:
+            path: The path of the object.
+            content: Its new content, which must differ from that of any other writer.
+            expected: The mark that it must have, "" if it must not exist.
+            patience: Seconds to wait for a store that is away, by default those of the store.
+
+        Returns:
+            The new mark, also if an attempt has succeeded without an answer.
         """
         try:
-            self._made(lambda: self._tried(lambda: self.system.pipe_file(self._at(path), content, mode="create")))
-        except FileExistsError:
-            return self.read(path) == content  # an attempt of ours that succeeded without an answer
-        return self.read(path) == content
+            mark: str = self._tried(lambda: self._put_once(path, content, expected), patience)
+        except (FileExistsError, FileNotFoundError) as error:
+            if _code(error) == NO_BUCKET:
+                raise self._error(error) from error
+            seen = self.look(path, patience=patience)
+            return seen.mark if seen is not None and seen.content == content else None
+        return mark
+
+    def _put_once(self, path: str, content: bytes, expected: str) -> str:
+        try:
+            found = _mark(self.system.info(self._at(path)))
+        except FileNotFoundError:
+            found = ""
+        if found != expected:
+            raise FileExistsError(path)
+        self.system.pipe_file(self._at(path), content)
+        return _mark(self.system.info(self._at(path)))
+
+    def create(self, path: str, content: bytes) -> bool:
+        """Write an object unless it exists, and return whether it was written; see :meth:`put`."""
+        return self.put(path, content, expected="") is not None
 
     def upload(self, file: Path, path: str) -> None:
         """Copy a file of this machine to an object."""
@@ -96,13 +162,6 @@ class Objects:
             aside.unlink(missing_ok=True)
         return True
 
-    def changed(self, path: str) -> float:
-        """Return when an object was written by the clock of the server, or now if that is not known."""
-        try:
-            return float(self._tried(lambda: self.system.modified(self._at(path))).timestamp())
-        except (FileNotFoundError, Unavailable):
-            return time.time()
-
     def move(self, path: str, to: str) -> None:
         """Give an object another path."""
         self._tried(lambda: self.system.copy(self._at(path), self._at(to)))
@@ -116,24 +175,37 @@ class Objects:
             except FileNotFoundError:
                 continue
 
+    def remove_if(self, path: str, is_ours: Callable[[bytes], bool]) -> None:
+        """Remove an object that nobody else writes while it is ours.
+
+        After an attempt without an answer it is read again, because another process may have written it since.
+        """
+        try:
+            self.system.rm_file(self._at(path))
+        except FileNotFoundError:
+            return
+        except Exception as error:
+            if isinstance(error, FINAL):
+                raise self._error(error) from error
+            self.failed = time.monotonic()
+            if (content := self.read(path)) is not None and is_ours(content):
+                self.remove([path])
+
     def _at(self, path: str) -> str:
         return f"{self.root}/{path}" if path else self.root
 
-    def _narrowed(self, start: str) -> dict[str, str]:
-        """Let the server select names by their beginning where it can."""
-        return {"prefix": start} if start and self.address.startswith("s3") else {}
-
     def _made(self, write: Callable[[], Any]) -> None:
-        """Write, and make the folder first if the file system has folders and this one does not exist."""
+        """Write; that something does not exist can only mean the bucket or the folder of the store."""
         try:
             write()
         except FileNotFoundError as error:
             raise self._error(error) from error
 
-    def _tried(self, operation: Callable[[], Any]) -> Any:
+    def _tried(self, operation: Callable[[], Any], patience: float | None = None) -> Any:
         """Do something, again if it fails for a reason that may pass, and say in words why it failed."""
-        pause = PAUSE
-        for attempt in range(1, ATTEMPTS + 1):
+        patience = self.patience if patience is None else patience
+        began, pause = time.monotonic(), PAUSE
+        while True:
             try:
                 return operation()
             except FINAL as error:
@@ -141,14 +213,18 @@ class Objects:
                     raise self._error(error) from error
                 raise
             except Exception as error:
-                if attempt == ATTEMPTS or type(error).__name__ in CREDENTIALS:
+                self.failed = time.monotonic()
+                left = began + patience - self.failed
+                if left <= 0 or type(error).__name__ in CREDENTIALS:
                     raise self._error(error) from error
-            time.sleep(pause)
-            pause *= 2
-        raise AssertionError("the last attempt returns or raises")
+                if pause >= TOLD and self.failed - self._told > patience:
+                    self._told = self.failed
+                    note(f"waiting for the store {self.address} ({_said(error)})", unless_quiet=True)
+            time.sleep(min(left, pause * random.uniform(0.75, 1.0)))  # not all workers at the same moment
+            pause = min(2 * pause, LONGEST_PAUSE)
 
     def _error(self, error: Exception) -> Unavailable:
-        said = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+        said = _said(error)
         if _code(error) == NO_BUCKET:
             return Unavailable(f"the store {self.address}: its bucket does not exist; create it first.")
         if isinstance(error, PermissionError):
@@ -158,7 +234,93 @@ class Objects:
                 f"the store {self.address} needs credentials ({said}): set AWS_ACCESS_KEY_ID and "
                 "AWS_SECRET_ACCESS_KEY, or AWS_PROFILE."
             )
-        return Unavailable(f"cannot reach the store {self.address} ({said}): check the connection and try again.")
+        return Away(f"cannot reach the store {self.address} ({said}): check the connection and try again.")
+
+
+class S3Objects(Objects):
+    """Objects of S3, with one request per operation; fsspec's own reads and listings take up to three."""
+
+    def _listed(self, prefix: str) -> dict[str, tuple[str, float | None]]:
+        found: dict[str, tuple[str, float | None]] = {}
+        for page, _ in self._pages(prefix):
+            found |= page
+        return found
+
+    def list_all(self) -> dict[str, str]:
+        """Return the paths of all objects, each with its mark; of a large store, parts are listed at the same time."""
+        first, more = next(self._pages(""))
+        pages = [first]
+        if more:
+            with ThreadPoolExecutor(len(DIGITS)) as pool:
+                pages = list(pool.map(self._listed, DIGITS))
+        return {path: mark for page in pages for path, (mark, _) in page.items()}
+
+    def _pages(self, prefix: str) -> Iterator[tuple[dict[str, tuple[str, float | None]], bool]]:
+        """Yield the pages of a listing, and whether there are more."""
+        bucket, _, key = self._at(prefix).partition("/")
+        key = key if prefix or not key else f"{key}/"
+        below = len(key) - len(prefix)
+        more: dict[str, str] = {}
+        while True:
+            wanted = {"Bucket": bucket, "Prefix": key, **more}
+            got = self._tried(lambda: self.system.call_s3("list_objects_v2", **wanted))  # noqa: B023
+            more = {"ContinuationToken": got["NextContinuationToken"]} if got.get("IsTruncated") else {}
+            contents = got.get("Contents", ())
+            yield {each["Key"][below:]: (_mark(each, each["Size"]), _age(each, got)) for each in contents}, bool(more)
+            if not more:
+                return
+
+    def look(self, path: str, *, patience: float | None = None) -> Seen | None:
+        """Return the content of an object with its mark and age, None if there is no such object."""
+
+        async def read() -> Seen:
+            got = await self.system._call_s3("get_object", **self._key(path))
+            async with got["Body"] as body:
+                content = await body.read()
+            return Seen(content, _mark(got, len(content)), _age(got, got))
+
+        from fsspec.asyn import sync
+
+        try:
+            seen: Seen = self._tried(lambda: sync(self.system.loop, read), patience)
+        except FileNotFoundError:
+            return None
+        return seen
+
+    def write(self, path: str, content: bytes) -> str:
+        """Write an object and return its mark; readers see the old or the new content, never a part."""
+        got: Any = None
+
+        def write() -> None:
+            nonlocal got
+            got = self._tried(lambda: self.system.call_s3("put_object", Body=content, **self._key(path)))
+
+        self._made(write)
+        return _mark(got, len(content))
+
+    def _put_once(self, path: str, content: bytes, expected: str) -> str:
+        condition = {"IfMatch": expected.partition(" ")[0]} if expected else {"IfNoneMatch": "*"}
+        try:
+            got = self.system.call_s3("put_object", Body=content, **self._key(path), **condition)
+        except OSError as error:
+            if _code(error) == NOT_AS_EXPECTED:
+                raise FileExistsError(path) from error
+            raise
+        return _mark(got, len(content))
+
+    def _key(self, path: str) -> dict[str, str]:
+        bucket, _, key = self._at(path).partition("/")
+        return {"Bucket": bucket, "Key": key}
+
+
+def open_objects(address: str) -> Objects:
+    """Return the objects at an address."""
+    return S3Objects(address) if address.partition("://")[0] in EXTRAS else Objects(address)
+
+
+def size_in(mark: str) -> int:
+    """Return the size in bytes of the object that has a mark."""
+    return int(mark.rpartition(" ")[2])
 
 
 def _file_system(address: str) -> Any:
@@ -167,6 +329,7 @@ def _file_system(address: str) -> Any:
     if not re.fullmatch(r"[a-z0-9+.-]+://[^/\s].*|memory://.*", address):
         raise InputError(f"{address!r} is not the address of a store: write it like s3://bucket/path.")
     fsspec = extra("fsspec", EXTRAS.get(protocol, "s3"))
+    settings: dict[str, Any] = {"use_listings_cache": False}
     if protocol in EXTRAS:
         try:
             extra("s3fs", EXTRAS[protocol])
@@ -174,12 +337,20 @@ def _file_system(address: str) -> Any:
             raise
         except ImportError as error:
             raise Unavailable(f"s3fs is installed but cannot be imported ({error}): install it again.") from error
+        settings["config_kwargs"] = CONNECTION
     try:
-        return fsspec.filesystem(protocol, use_listings_cache=False)
+        system = fsspec.filesystem(protocol, **settings)
     except ImportError as error:
         raise MissingExtra(f"stores at {protocol}:// need another package: {error}") from error
     except ValueError as error:
         raise InputError(f"stores at {protocol}:// are not supported ({error}): use s3://bucket/path.") from error
+    if protocol in EXTRAS:
+        system.retries = 1
+    return system
+
+
+def _said(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0].rstrip(".") or type(error).__name__
 
 
 def _code(error: BaseException) -> str:
@@ -188,7 +359,16 @@ def _code(error: BaseException) -> str:
     return str(answer.get("Error", {}).get("Code", ""))
 
 
-def _mark(info: dict[str, Any]) -> str:
+def _mark(info: dict[str, Any], size: int | None = None) -> str:
     """Return what changes with the content of an object: its hash where there is one, or else its time."""
     changed = info.get("ETag") or info.get("etag") or info.get("LastModified") or info.get("mtime")
-    return f"{changed or info.get('created')} {info.get('size')}"
+    return f"{changed or info.get('created')} {info.get('size') if size is None else size}"
+
+
+def _age(info: dict[str, Any], answer: dict[str, Any]) -> float | None:
+    """Return the seconds between the last change of an object and an answer, both by the clock of the server."""
+    written = info.get("LastModified")
+    date = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
+    if not isinstance(written, datetime) or not date:
+        return None
+    return (parsedate_to_datetime(date) - written).total_seconds()

@@ -111,7 +111,7 @@ def single_threaded() -> Iterator[None]:
 
 def _hand_out(pool: list[WorkerProcess], queue: Queue) -> None:
     for worker in pool:
-        if worker.task is None and queue:
+        if worker.task is None and queue.is_ready:
             worker.name, worker.task = queue.take()
             with contextlib.suppress(OSError):  # the process has died, which is noticed next
                 worker.connection.send(worker.task)
@@ -120,6 +120,9 @@ def _hand_out(pool: list[WorkerProcess], queue: Queue) -> None:
 def _collect(pool: list[WorkerProcess], queue: Queue, context: Any) -> None:
     """Wait until something happens: a report, or the death of a worker."""
     busy = [worker for worker in pool if worker.task]
+    if not busy:  # all runs that are left are trained by others
+        time.sleep(PAUSE)
+        return
     ready = set(wait([each.connection for each in busy] + [each.process.sentinel for each in busy], timeout=1.0))
     for place, worker in enumerate(pool):
         if worker.task is None or not ready & {worker.connection, worker.process.sentinel}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,9 +20,19 @@ class Queue:
         self._tasks, self._report = tasks, report
         self._waiting = deque(tasks)
         self._begun = dict.fromkeys(tasks, 0)
+        self._busy: dict[str, float] = {}  # when it is worth to look at a busy run again
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a run can be taken now; runs that others train are looked at now and then."""
+        for _ in range(len(self._waiting)):
+            if self._busy.get(self._waiting[0], 0.0) <= time.monotonic():
+                return True
+            self._waiting.rotate(-1)
+        return False
 
     def take(self) -> tuple[str, Task]:
         """Return the next run and its task."""
@@ -30,11 +41,17 @@ class Queue:
         return name, self._tasks[name]
 
     def answer(self, said: Report) -> bool:
-        """Handle a worker's report; requeue the run and return False if another launcher trains it."""
+        """Handle a worker's report; requeue the run and return False if another launcher trains it.
+
+        If the store cannot be reached any more, the runs that wait are given up, because none of them could end.
+        """
         if said.outcome == "busy":
             self._waiting.append(said.run)
+            self._busy[said.run] = time.monotonic() + said.again
             self._begun[said.run] -= 1
             return False
+        if said.outcome == "away":
+            self._waiting.clear()
         self._report(said)
         return True
 

@@ -56,10 +56,13 @@ def run_tasks(
         carry_out = _remote(ray, wanted)
         try:
             while queue or under_way:
-                while queue and len(under_way) < _capacity(ray, wanted):
+                while queue.is_ready and len(under_way) < _capacity(ray, wanted):
                     name, task = queue.take()
                     under_way[carry_out.remote(_absolute(task))] = name
                 watch(list(under_way.values()))
+                if not under_way:  # all runs that are left are trained by others
+                    time.sleep(PAUSE)
+                    continue
                 ended, _ = ray.wait(list(under_way), num_returns=1, timeout=1.0)
                 for reference in ended:
                     _collect(ray, queue, reference, under_way.pop(reference))

@@ -16,20 +16,23 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unweave.data import DataIdentity, FactorData, open_data
-from unweave.errors import InputError, Unavailable
+from unweave.errors import Away, InputError, Unavailable
 from unweave.metrics.scoring.request import ScoringInputs, Source, find_metrics
 from unweave.progress import set_level
 from unweave.store.files import versions, write_text
+from unweave.store.folder import is_address
 from unweave.store.lock import Busy, locked
 from unweave.store.record import LEFT_OUT, SCORING_ERROR
-from unweave.store.remote.checkout import checked_out
+from unweave.store.remote.checkout import Checkout, checked_out
 from unweave.store.state import State, read_state, write_state
+from unweave.store.store import Store
 from unweave.study.selection import best_step, good_enough, metric_of
 from unweave.study.spec import Scoring
 from unweave.training import Configuration, Execution, Run, fit, score
 from unweave.training.configuration import write_configuration
 
-Outcome = Literal["finished", "failed", "busy"]
+Outcome = Literal["finished", "failed", "busy", "away"]  # away: the store cannot be reached any more
+LOOK = 10.0  # seconds between two looks at a run that another machine trains
 CACHED = 4  # data sets that a worker keeps open
 POLL = 1.0  # seconds between two looks at the parent process
 
@@ -44,6 +47,7 @@ class Task:
     scoring: dict[str, Any]
     execution: dict[str, Any]
     psnr: float | None = None  # dB that a snapshot must have to be scored, if the study has a rule for them
+    patience: float | None = None  # seconds to wait for a store that is away
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class Report:
     outcome: Outcome
     seconds: float
     error: str = ""
+    again: float = 0.0  # seconds after which it is worth to look at a busy run again
 
 
 class Worker:
@@ -61,28 +66,46 @@ class Worker:
 
     def __init__(self) -> None:
         self._data: dict[DataIdentity, FactorData] = {}
+        self._stores: set[str] = set()  # to which this machine has delivered what it had finished before
 
     def carry_out(self, task: Task) -> Report:
         """Train and score one run; every outcome is recorded in the store."""
         began = time.monotonic()
         configuration = Configuration(**task.fields)
         try:
-            snapshots = task.scoring.get("snapshot") is not None
-            with checked_out(task.store, configuration.name, snapshots=snapshots) as store:
-                error = self._train_and_score(task, configuration, store)
+            self._begin(task)
+            snapshots, seconds = (
+                task.scoring.get("snapshot") is not None,
+                Execution(**task.execution).checkpoint_seconds,
+            )
+            taken = checked_out(
+                task.store, configuration.name, snapshots=snapshots, seconds=seconds, patience=task.patience
+            )
+            with taken as checkout:
+                error = self._train_and_score(task, configuration, checkout)
         except Busy:
-            return Report(configuration.name, "busy", time.monotonic() - began)
+            again = LOOK if is_address(task.store) else 0.0
+            return Report(configuration.name, "busy", time.monotonic() - began, again=again)
+        except Away as away:
+            return Report(configuration.name, "away", time.monotonic() - began, str(away))
         except Unavailable as unavailable:  # of the store itself, which cannot record it
             error = str(unavailable)
         outcome: Outcome = "failed" if error else "finished"
         return Report(configuration.name, outcome, time.monotonic() - began, error)
 
-    def _train_and_score(self, task: Task, configuration: Configuration, store: Path) -> str:
+    def _begin(self, task: Task) -> None:
+        """Deliver what this machine has finished and could not deliver, before anything else."""
+        if task.store not in self._stores:
+            Store(task.store).begin(task.patience)
+            self._stores.add(task.store)
+
+    def _train_and_score(self, task: Task, configuration: Configuration, checkout: Checkout) -> str:
         """Train and score a run in a folder of this machine; return the error if it failed, otherwise ""."""
-        folder = store / configuration.name
+        folder = checkout.store / configuration.name
         try:
             data = self._open(configuration.data)
-            run = fit(configuration, Execution(**task.execution), data, store)
+            run = fit(configuration, Execution(**task.execution), data, checkout.store, keeper=checkout)
+            checkout.check()
             scoring = Scoring(**task.scoring)
             names = applicable(task.metrics, run, data, scoring.source)
             if left_out := [name for name in task.metrics if name not in names]:
@@ -151,7 +174,10 @@ def record_failure(folder: Path, configuration: Configuration, error: BaseExcept
 def record_lost(task: Task, error: str) -> None:
     """Record that a run failed because its worker was killed again and again."""
     configuration = Configuration(**task.fields)
-    with checked_out(task.store, configuration.name) as store, locked(folder := store / configuration.name):
+    with (
+        checked_out(task.store, configuration.name, patience=task.patience) as checkout,
+        locked(folder := checkout.store / configuration.name),
+    ):
         state = read_state(folder)
         step, seconds = (state.step, state.seconds) if state else (0, 0.0)
         if state is not None and state.status == "finished":
