@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
@@ -68,6 +68,13 @@ class Store:
         if self.remote is not None:
             with suppress(Unavailable):  # it is a convenience
                 self.remote.index.compact()
+
+    def end(self, finished: Collection[str]) -> None:
+        """Put a store at an address in order after a study: its index, and claims that were left on finished runs."""
+        self.compact()
+        if self.remote is not None:
+            with suppress(Unavailable):
+                self.remote.remove_claims(finished)
 
     def fetch(self, run: str) -> Path:
         """Return the folder of a run with all its files; from an address they are copied to this machine first."""

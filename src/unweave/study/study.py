@@ -175,7 +175,7 @@ class Study:
                     break
                 self.stored.list_again()
             if said and not _is_away(said):
-                self.stored.compact()
+                self.stored.end({run for run, one in said.items() if one.outcome == "finished"})
             return self._states(self.rows(self._in_part(part)), said)
 
     def check(self, report: Callable[[str], None] | None = None, *, repair: bool = False) -> dict[str, str]:
@@ -344,9 +344,8 @@ class Study:
         }
 
     def _forget_failures(self, part: tuple[int, int] | None = None) -> None:
-        for row in self.rows(self._in_part(part)):
-            if row.state == "failed":
-                self.stored.forget_failure(row.run)
+        for row in self.rows(self._in_part(part)):  # which also copies the states of failed runs from an address
+            self.stored.forget_failure(row.run)
 
 
 def _is_away(said: Mapping[str, Report]) -> bool:

@@ -13,7 +13,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,7 +31,7 @@ from unweave.store.folder import NAME, SCORES, STATE, SUMMARY, WEIGHTS
 from unweave.store.index import INDEX, RecordTable, read_stamped
 from unweave.store.lock import HEARTBEAT
 from unweave.store.record import DAMAGED, Record, read_record
-from unweave.store.remote.claims import Claims, claimed
+from unweave.store.remote.claims import CLAIMS, SILENT, Claims, claimed
 from unweave.store.remote.objects import TOGETHER, Objects, open_objects, size_in
 from unweave.store.remote.shared_index import INDEX as OBJECTS
 from unweave.store.remote.shared_index import SMALL, SharedIndex, stamp_of
@@ -56,6 +56,7 @@ class Remote:
         self._keeps = False  # whether a listing is used again
         self._listed: dict[str, Marks] = {}  # of the runs that were listed
         self._all = False  # whether all runs were
+        self._shown = False  # whether it is known who trains runs, in a block of one listing
 
     def records(self, runs: Iterable[str]) -> RecordTable:
         """Read what the store has of runs: from indexes where they match the listing, from the small files elsewhere.
@@ -72,22 +73,25 @@ class Remote:
             stamps = {name: stamp_of(marks[name]) for name in names}
             read = read_stamped(self.folder, self.runs, stamps, lambda some: self._read(some, marks), self._tables)
         found = {name: self._checked(record, marks[name]) for name, record in read.records.items()}
-        if any(record.status in ("", "running") for record in found.values()):
+        if not self._shown and any(record.status in ("", "running") for record in found.values()):
             self._show_owners()
+            self._shown = self._keeps
         return RecordTable(found, read.table)
 
     @contextmanager
     def one_listing(self) -> Iterator[None]:
         """List the store once for everything that is read in this block."""
-        self._keeps, self._listed, self._all = True, {}, False
+        self._keeps = True
+        self.list_again()
         try:
             yield
         finally:
-            self._keeps, self._listed, self._all = False, {}, False
+            self._keeps = False
+            self.list_again()
 
     def list_again(self) -> None:
         """Let what is read next come from a new listing."""
-        self._listed, self._all = {}, False
+        self._listed, self._all, self._shown = {}, False, False
 
     def copy(self, runs: Iterable[str]) -> None:
         """Copy the small files of runs to ``runs``, for who needs more of them than their records."""
@@ -166,6 +170,11 @@ class Remote:
     def damaged(self) -> list[str]:
         """Return the names of the folders that were set aside."""
         return sorted({path.split("/")[1] for path in self.objects.list(f"{ASIDE}/")})
+
+    def remove_claims(self, finished: Collection[str]) -> None:
+        """Remove the claims that machines have left on runs that are finished, which nobody takes over."""
+        ages = claimed(self.objects)
+        self.objects.remove(f"{CLAIMS}/{run}" for run, age in ages.items() if run in finished and age > SILENT)
 
     def _known(self) -> dict[str, str]:
         try:

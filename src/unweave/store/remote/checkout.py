@@ -13,7 +13,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from unweave.errors import Damaged, Unavailable
+from unweave.errors import Away, Damaged, Unavailable
 from unweave.store.damage import broken_promise, damaged_file, promise_of
 from unweave.store.folder import CHECKPOINT, CONFIGURATION, LABEL, LOG, NAME, STATE, is_address
 from unweave.store.lock import HEARTBEAT, LOCK, Busy
@@ -214,8 +214,6 @@ class Delivery:
             self._sent[name] = now[name]
         self._remote.objects.remove(f"{self._run}/{name}" for name in gone)
         self._marks = {name: mark for name, mark in self._marks.items() if name not in gone}
-        if self._claim.waited() > SOON and not self._claim.beat():
-            raise taken_over(self._run)
         self._put_state(folder, state)
         self._sent[STATE] = _files(folder)[STATE]
         with suppress(Unavailable):  # the index is a convenience
@@ -242,11 +240,21 @@ class Delivery:
             self._marks[file.name] = ""
 
     def _put_state(self, folder: Path, state: State) -> None:
-        """Write the state, unless another process has written it since."""
-        began = time.monotonic()
+        """Write the state, if the run is ours at this moment, and unless another process has written it since."""
         write_state(folder, state)
-        content = (folder / STATE).read_bytes()
-        mark = self._remote.objects.put(f"{self._run}/{STATE}", content, expected=self._marks.get(STATE, ""))
+        content, mark = (folder / STATE).read_bytes(), None
+        end = time.monotonic() + self._remote.objects.patience
+        while True:
+            if self._claim.waited() > SOON and not self._claim.beat():
+                raise taken_over(self._run)
+            began = time.monotonic()
+            try:
+                path, expected = f"{self._run}/{STATE}", self._marks.get(STATE, "")
+                mark = self._remote.objects.put(path, content, expected=expected, patience=SOON)
+                break
+            except Away:  # the next attempt asks for the claim again, which waits for the store
+                if time.monotonic() > end:
+                    raise
         if mark is None:
             raise taken_over(self._run)
         self._marks[STATE] = mark

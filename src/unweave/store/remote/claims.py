@@ -120,6 +120,7 @@ class Claims:
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
         self._seen: dict[str, tuple[str, float]] = {}  # marks of claims of others, and since when
+        self._left: set[str] = set()  # tokens of claims of this process that could not be released
 
     @contextmanager
     def taken(self, run: str) -> Iterator[Claim]:
@@ -144,8 +145,10 @@ class Claims:
         finally:
             done.set()
             thread.join()
-            with suppress(Unavailable):  # others take it over when it is silent
+            try:
                 claim.release()
+            except Unavailable:  # this process takes it over at once, others when it is silent
+                self._left.add(claim.token)
 
     def _take(self, run: str) -> Claim:
         claim = Claim(self._objects, run)
@@ -169,8 +172,10 @@ class Claims:
         """
         with suppress(ValueError, KeyError, TypeError):  # not written by this version: it is watched like any other
             owner = json.loads(seen.content)
-            if owner["host"] == machine():
-                return not is_alive(int(owner["pid"]), str(owner["started"]))
+            if owner["token"] in self._left:
+                return True
+            if owner["host"] == machine() and not is_alive(int(owner["pid"]), str(owner["started"])):
+                return True
         left = self._until_silent(run, seen)
         if left > GRACE:
             return False

@@ -180,16 +180,16 @@ class Objects:
 
         After an attempt without an answer it is read again, because another process may have written it since.
         """
-        try:
-            self.system.rm_file(self._at(path))
-        except FileNotFoundError:
-            return
-        except Exception as error:
-            if isinstance(error, FINAL):
-                raise self._error(error) from error
-            self.failed = time.monotonic()
-            if (content := self.read(path)) is not None and is_ours(content):
-                self.remove([path])
+        while True:
+            try:
+                self._tried(lambda: self.system.rm_file(self._at(path)), patience=0)
+                return
+            except FileNotFoundError:
+                return
+            except Away:
+                content = self.read(path)  # which waits for the store
+                if content is None or not is_ours(content):
+                    return
 
     def _at(self, path: str) -> str:
         return f"{self.root}/{path}" if path else self.root
