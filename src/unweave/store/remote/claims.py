@@ -3,8 +3,9 @@
 A claim is an object ``claims/RUN`` with a token of its owner, which only one process can create. Every write after that
 replaces exactly the claim that its writer has seen, or fails: the owner rewrites it every half minute, and finds out
 with the same request if it was taken over. A process takes a run over if its owner is known to be dead, or if the claim
-was not rewritten for :data:`SILENT` seconds by the clock of the server and for :data:`GRACE` more by its own, during
-which the store could be reached, so that owners that were cut off as well can show that they are alive.
+was not rewritten for :data:`SILENT` seconds. Ages are taken from the clock of the server, and the last :data:`GRACE`
+seconds are watched by the own clock while the store can be reached, so that after an outage owners have time to show
+that they are alive.
 
 Every claim, takeover, beat, loss and release is logged to ``unweave.history`` at the level DEBUG.
 """
