@@ -200,13 +200,14 @@ def check_study(
     repair: Annotated[
         bool, typer.Option("--repair", help="Set damaged runs aside, so that study run trains them again.")
     ] = False,
+    settings: Fixed = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Read every file of the finished runs of a study, and print those that are not as they were written."""
     from unweave.progress import progress
 
-    study = open_study(spec, store)
+    study = open_study(spec, store, parse(settings))
     with progress("check", len({run.name for run in study.planned}), unit="runs") as advance:
         found = study.check(lambda run: advance(1), repair=repair)
     for run, reason in found.items():
