@@ -66,6 +66,10 @@ def score(
             show_default="pool",
         ),
     ] = None,
+    dims_per_latent: Annotated[
+        int | None,
+        typer.Option(help="Number of adjacent columns of the codes that form one latent.", show_default="1"),
+    ] = None,
     discrete: Annotated[
         bool, typer.Option("--discrete", help="With --codes: every latent takes one of a few values.")
     ] = False,
@@ -92,6 +96,7 @@ def score(
     if runs and (factors is not None or discrete):
         raise InputError("--factors and --discrete can be used with --codes only: a run knows its data and latent.")
     common: dict[str, Any] = {"metrics": metrics or "all", "settings": _by_metric(settings), "seed": seed}
+    common |= {} if dims_per_latent is None else {"dims_per_latent": dims_per_latent}
     if codes is not None:
         if samples is not None or test_samples is not None or source is not None:
             raise InputError(

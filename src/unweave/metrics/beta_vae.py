@@ -11,6 +11,7 @@ from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regre
 from unweave.metrics.scoring.draws import Fresh, Pool, draws
 from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, Kinds, LabelResult
 from unweave.metrics.scoring.interventions import Represent, check_positive
+from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import Count, Seed, Several
 
 
@@ -30,6 +31,7 @@ def beta_vae_score(
     test: Count = 5_000,
     batch: Several = 64,
     kinds: Kinds = None,
+    groups: Groups = None,
     seed: Seed = 0,
 ) -> BetaVAEScore:
     """Compute the accuracy of predicting which factor pairs share, from their mean absolute difference.
@@ -46,13 +48,15 @@ def beta_vae_score(
         batch: The number of pairs of a vote.
         kinds: The kind of each factor of the codes, as a list or by column; continuous ones are put into 20 bins of
             equal counts.
+        groups: The columns of each latent of the codes that is a vector, or the number of columns per latent; each is
+            replaced by its first principal component.
         seed: The seed of the points.
 
     Returns:
         The accuracy on the test votes, and that on the votes of the fit.
     """
     check_positive("beta_vae_score", train=train, test=test, batch=batch)
-    source = draws("beta_vae_score", represent, space, seed, kinds=kinds)
+    source = draws("beta_vae_score", represent, space, seed, kinds=kinds, groups=groups)
     (x, y), (x_test, y_test) = (_votes(source, n, batch) for n in (train, test))
     if len(np.unique(y)) < 2:
         return BetaVAEScore(float(np.mean(y_test == y[0])), 1.0, missing=source.missing)

@@ -26,6 +26,7 @@ from unweave.metrics.scoring.inputs import (
     fit_and_test,
     standardised,
 )
+from unweave.metrics.scoring.vectors import Groups, columns_of, summed
 from unweave.settings import Seed
 
 IMPORTANCES = ("gbt", "gbt-exact", "forest", "svm")
@@ -56,6 +57,7 @@ def dci(
     importance: Literal["gbt", "gbt-exact", "forest", "svm"] = "gbt",
     completeness: Literal["weighted", "mean"] = "weighted",
     kinds: Kinds = None,
+    groups: Groups = None,
     test: tuple[Any, Any] | None = None,
     seed: Seed = 0,
 ) -> DCI:
@@ -83,6 +85,8 @@ def dci(
         kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous. For
             these, trees are fitted with squared error, the SVM is replaced by Lasso regression with a cross-validated
             penalty, and informativeness is R².
+        groups: The columns of each latent that is a vector, or the number of columns per latent; their importances are
+            summed.
         test: Codes and factors of another sample, for informativeness; by default the given sample is split.
         seed: The seed of the split and of the fits.
 
@@ -101,7 +105,8 @@ def dci(
         fit = {"gbt-exact": _exact_boosting, "forest": _forest, "svm": _svm}[importance]
         classes = train.factors.max(0)[train.varying] + 1
         rows = each_factor(lambda factor: fit(train, held_out, factor, seed), train.varying, costs=classes)
-    matrix = np.stack([row[0] for row in rows], axis=1)  # (D, K)
+    columns = columns_of("dci", groups, train.codes.shape[1])
+    matrix = summed(np.stack([row[0] for row in rows], axis=1), columns)  # (D, K)
     per_latent, per_factor = _purity(matrix, axis=1), _purity(matrix, axis=0)
     total = matrix.sum()
     weights = matrix.sum(0) if completeness == "weighted" else np.ones(matrix.shape[1])

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.metrics.estimators.information import discretize, entropies, information_table, top_two
+from unweave.metrics.estimators.information import entropies, latent_information, top_two
 from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, Kinds, LabelResult, labelled
+from unweave.metrics.scoring.vectors import Groups, Joint
 from unweave.settings import Bins
 
 
@@ -28,6 +29,8 @@ def dcimig(
     kinds: Kinds = None,
     factor_bins: Bins = 20,
     binning: Binning = "quantile",
+    groups: Groups = None,
+    joint: Joint = "pca",
 ) -> DCIMIG:
     """Compute the sum of the factors' largest gaps over the sum of their entropies (Sepliarskaia et al. 2019).
 
@@ -42,13 +45,16 @@ def dcimig(
             columns with fractions are continuous.
         factor_bins: The number of bins that serve as classes of a continuous factor.
         binning: Whether these bins have equal counts (``"quantile"``) or equal ``"width"``.
+        groups: The columns of each latent that is a vector, or the number of columns per latent.
+        joint: The information of a vector: that of its first principal component (``"pca"``, as VCT, DisDiff and
+            EncDiff report), or Ross's estimate for the whole vector with 10 ``"neighbours"``.
 
     Returns:
         The score, the largest gap of each factor, and the mutual information.
     """
     sample = labelled("dcimig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning)
     classes = sample.factors[:, sample.varying]
-    information = information_table(discretize(sample.codes, bins), classes)  # (D, K)
+    information = latent_information(sample, groups, joint, bins=bins)[:, sample.varying]  # (D, K)
     best, second = top_two(information, axis=1)
     gaps = np.zeros_like(information)
     gaps[np.arange(len(best)), information.argmax(1)] = best - second

@@ -10,6 +10,7 @@ from unweave.factors import FactorSpace
 from unweave.metrics.scoring.draws import Fresh, Pool, draws
 from unweave.metrics.scoring.inputs import Booleans, Codes, Factors, Floats, Integers, Kinds, LabelResult, dead
 from unweave.metrics.scoring.interventions import Represent, check_positive
+from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import Count, NonNegative, Seed, Several
 
 
@@ -33,6 +34,7 @@ def factor_vae_score(
     variance_points: Count = 10_000,
     threshold: NonNegative = 0.05,
     kinds: Kinds = None,
+    groups: Groups = None,
     seed: Seed = 0,
 ) -> FactorVAEScore:
     """Compute the accuracy of predicting the fixed factor from the latent that varies least, by majority vote.
@@ -52,13 +54,15 @@ def factor_vae_score(
             Locatello et al. 2019 says a variance below 0.05, which is ``threshold=0.2236``.
         kinds: The kind of each factor of the codes, as a list or by column; continuous ones are put into 20 bins of
             equal counts.
+        groups: The columns of each latent of the codes that is a vector, or the number of columns per latent; each is
+            replaced by its first principal component.
         seed: The seed of the points.
 
     Returns:
         The accuracy on the test votes and on the votes of the majority, and the table of votes.
     """
     check_positive("factor_vae_score", train=train, test=test, batch=batch, variance_points=variance_points)
-    source = draws("factor_vae_score", represent, space, seed, kinds=kinds)
+    source = draws("factor_vae_score", represent, space, seed, kinds=kinds, groups=groups)
     codes, _ = source.sample(max(2, variance_points))
     variance = codes.var(0, ddof=1)  # (D,)
     active = (np.sqrt(variance) >= threshold) & ~dead(codes)

@@ -9,7 +9,12 @@ import numpy as np
 
 from unweave.errors import InputError, unknown
 from unweave.metrics.estimators.information import classes_of, entropies, information_table
-from unweave.metrics.estimators.neighbours import kraskov_information, neighbour_information, separated
+from unweave.metrics.estimators.neighbours import (
+    kraskov_information,
+    neighbour_information,
+    separated,
+    vector_information,
+)
 from unweave.metrics.estimators.parallel_fits import (
     each_factor,
     linear_regression,
@@ -31,6 +36,7 @@ from unweave.metrics.scoring.inputs import (
     standardised,
     subsample,
 )
+from unweave.metrics.scoring.vectors import Columns, Groups, columns_of, joint_levels
 from unweave.settings import Seed
 
 ROWS = 10_000  # the published sample
@@ -60,6 +66,7 @@ def infomec(
     *,
     discrete: bool = False,
     kinds: Kinds = None,
+    groups: Groups = None,
     variant: Literal["tripod", "qlae", "qlae-training"] = "tripod",
     seed: Seed = 0,
 ) -> InfoMEC:
@@ -85,6 +92,9 @@ def infomec(
         discrete: Whether the codes take few values. Mutual information then is the plug-in estimate, otherwise Ross's
             nearest-neighbour estimate. :func:`unweave.score` asks the encoder.
         kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous.
+        groups: The columns of each latent that is a vector, or the number of columns per latent. Their information is
+            that of all columns together: by neighbours, or of the values they take together if codes are discrete. A
+            latent is active if one of its columns is.
         variant: Which of the three that the authors published; they differ in which latents are active and in the
             neighbours:
 
@@ -107,11 +117,13 @@ def infomec(
         )
     missing, values = sample.missing, None if sample.values is None else sample.values[:, sample.varying]
     sample = Labelled(sample.codes, sample.factors[:, sample.varying], values)
-    active = _active(sample.codes, discrete, variant)
+    columns = columns_of("infomec", groups, sample.codes.shape[1])
+    active = np.array([_active(sample.codes, discrete, variant)[group].any() for group in columns])
     neighbours = 3 if variant == "qlae-training" else 10
     levels = classes_of(sample.codes)
     inputs = _one_hot(levels) if discrete else standardised(sample.codes)[0]
     if discrete:
+        levels = joint_levels(levels, columns)
         information = information_table(levels, sample.factors)
         for factor in np.flatnonzero(sample.continuous).tolist():
             _, real = sample.of(factor, sample.codes)
@@ -119,7 +131,7 @@ def infomec(
             noisy = separated(real[:, None], np.random.default_rng(seed))[:, 0]
             information[:, factor] = [neighbour_information(noisy, c, neighbours=neighbours) for c in levels[rows].T]
     else:
-        information = _neighbour_table(sample, neighbours, variant, seed)
+        information = _neighbour_table(sample, columns, neighbours, variant, seed)
     entropy = np.where(sample.continuous, 1.0, entropies(sample.factors))
     nmi = np.where(sample.continuous, -np.expm1(-2 * information), information / entropy)
     if not active.any():
@@ -148,7 +160,7 @@ def _active(codes: Floats, discrete: bool, variant: str) -> Booleans:
     return np.asarray(spread > least, np.bool_)
 
 
-def _neighbour_table(sample: Labelled, neighbours: int, variant: str, seed: int) -> Floats:
+def _neighbour_table(sample: Labelled, groups: Columns, neighbours: int, variant: str, seed: int) -> Floats:
     codes = sample.codes if variant == "qlae-training" else standardised(sample.codes)[0]
     rng = np.random.default_rng(seed)
     codes = separated(codes, rng)
@@ -157,9 +169,9 @@ def _neighbour_table(sample: Labelled, neighbours: int, variant: str, seed: int)
     def column(factor: int) -> Floats:
         known, labels = sample.of(factor, codes)
         if real is None or not sample.continuous[factor]:
-            return np.array([neighbour_information(c, labels, neighbours=neighbours) for c in known.T])
+            return np.array([vector_information(known[:, g], labels, neighbours=neighbours) for g in groups])
         values = real[sample.factors[:, factor] >= 0][:, [factor]]
-        return np.array([kraskov_information(c[:, None], values, neighbours=neighbours) for c in known.T])
+        return np.array([kraskov_information(known[:, g], values, neighbours=neighbours) for g in groups])
 
     return np.stack(each_factor(column, range(sample.factors.shape[1])), axis=1)
 

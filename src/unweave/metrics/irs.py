@@ -12,6 +12,7 @@ from unweave.metrics.estimators.information import discretize
 from unweave.metrics.scoring.draws import draws
 from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, Kinds, LabelResult, dead
 from unweave.metrics.scoring.interventions import Represent, check_positive
+from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import Bins, Count, Fraction, Seed
 
 
@@ -33,6 +34,7 @@ def irs(
     quantile: Fraction = 0.99,
     bins: Bins | None = None,
     kinds: Kinds = None,
+    groups: Groups = None,
     seed: Seed = 0,
 ) -> IRS:
     """Compute the mean over latents of 1 minus their relative deviation while their best factor is fixed.
@@ -50,6 +52,8 @@ def irs(
             disentanglement_lib; by default none are merged.
         kinds: The kind of each factor of the codes, as a list or by column; continuous ones are put into 20 bins of
             equal counts.
+        groups: The columns of each latent of the codes that is a vector, or the number of columns per latent; each is
+            replaced by its first principal component.
         seed: The seed of the points.
 
     Returns:
@@ -58,7 +62,7 @@ def irs(
     check_positive("irs", points=points)
     if not 0 < quantile <= 1:
         raise InputError(f"irs: quantile must be above 0 and at most 1, got {quantile}.")
-    source = draws("irs", represent, space, seed, kinds=kinds, at_least=1)
+    source = draws("irs", represent, space, seed, kinds=kinds, groups=groups, at_least=1)
     codes, factors = source.sample(max(2, points))
     largest = np.abs(codes - codes.mean(0)).max(0)  # (D,)
     alive = ~dead(codes)
@@ -68,8 +72,8 @@ def irs(
         values = factors[known, axis]
         if bins is not None:
             values = discretize(values[:, None].astype(np.float64), bins)[:, 0]
-        groups = [codes[known][values == value] for value in np.unique(values)]
-        deviations[:, axis] = np.mean([np.quantile(np.abs(g - g.mean(0)), quantile, axis=0) for g in groups], axis=0)
+        parts = [codes[known][values == value] for value in np.unique(values)]
+        deviations[:, axis] = np.mean([np.quantile(np.abs(g - g.mean(0)), quantile, axis=0) for g in parts], axis=0)
     robustness = np.full_like(deviations, np.nan)
     robustness[alive] = 1 - deviations[alive] / largest[alive, None]
     if not alive.any():

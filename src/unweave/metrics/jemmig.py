@@ -8,6 +8,7 @@ import numpy as np
 
 from unweave.metrics.estimators.information import discretize, entropies, information_table, joint_entropies, top_two
 from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, Kinds, LabelResult, labelled
+from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import Bins
 
 
@@ -28,6 +29,7 @@ def jemmig(
     kinds: Kinds = None,
     factor_bins: Bins = 20,
     binning: Binning = "quantile",
+    groups: Groups = None,
 ) -> JEMMIG:
     r"""Compute the mean over factors of :math:`1 - (H(f_k, z^*) - I_{(1)k} + I_{(2)k}) / (H(f_k) + \log B)`.
 
@@ -44,11 +46,13 @@ def jemmig(
             columns with fractions are continuous.
         factor_bins: The number of bins that serve as classes of a continuous factor.
         binning: Whether these bins have equal counts (``"quantile"``) or equal ``"width"``.
+        groups: The columns of each latent that is a vector, or the number of columns per latent; each is replaced by
+            its first principal component.
 
     Returns:
         The mean score, that of each factor, and the joint entropies.
     """
-    sample = labelled("jemmig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning)
+    sample = labelled("jemmig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, groups=groups)
     binned, classes = discretize(sample.codes, bins), sample.factors[:, sample.varying]
     information = information_table(binned, classes)  # (D, K)
     best, second = top_two(information, axis=0)

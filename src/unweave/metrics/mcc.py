@@ -20,6 +20,7 @@ from unweave.metrics.scoring.inputs import (
     check_factors,
     standardised,
 )
+from unweave.metrics.scoring.vectors import Columns, Groups, are_single, columns_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +32,23 @@ class MCC(LabelResult):
     matched: Integers  # (K,), the latent of each factor; -1 if no latent is left for it
 
 
-def mcc(codes: Codes, factors: Factors, *, method: Literal["pearson", "spearman"] = "pearson") -> MCC:
+def mcc(
+    codes: Codes, factors: Factors, *, method: Literal["pearson", "spearman"] = "pearson", groups: Groups = None
+) -> MCC:
     """Compute the mean absolute correlation of the best one-to-one matching of latents to factors.
 
     Hyvärinen & Morioka 2016. Factors may be continuous; classes count as numbers. If there are more factors than
     latents, those without a latent count as 0. Constant factors are left out.
+
+    Args:
+        codes: The codes (N, D).
+        factors: The values of the factors (N, K), NaN where one is missing.
+        method: ``"pearson"``, or ``"spearman"`` for ranks.
+        groups: The columns of each latent that is a vector, or the number of columns per latent; its correlation is
+            that of the best linear combination of its columns.
+
+    Returns:
+        The mean, the correlations and the matching.
     """
     if method not in ("pearson", "spearman"):
         raise InputError(f"mcc: method must be 'pearson' or 'spearman', got {method!r}.")
@@ -46,7 +59,7 @@ def mcc(codes: Codes, factors: Factors, *, method: Literal["pearson", "spearman"
     from scipy.stats import rankdata
 
     rank = partial(rankdata, axis=0) if method == "spearman" else np.asarray
-    correlation = np.abs(correlations(x, y, rank))
+    correlation = vector_correlations(x, y, columns_of("mcc", groups, x.shape[1]), rank)
     varies = num_values(y) > 1
     if not varies.any():
         raise InputError("mcc: needs at least one factor that varies, but all factors are constant.")
@@ -72,6 +85,23 @@ def correlations(x: Floats, y: Floats, transform: Callable[[Floats], Floats] = n
         if known.any():
             correlation[:, [column]] = correlations(x[known], y[known][:, [column]], transform)
     return correlation
+
+
+def vector_correlations(
+    x: Floats, y: Floats, groups: Columns, transform: Callable[[Floats], Floats] = np.asarray
+) -> Floats:
+    """Return the absolute correlation (G, K) of the best linear combination of each group of x with columns of y."""
+    single = np.abs(correlations(x, y, transform))
+    if are_single(groups):
+        return single[[group[0] for group in groups]]
+    table = np.zeros((len(groups), y.shape[1]))
+    for latent, group in enumerate(groups):
+        for column in range(y.shape[1]):
+            known = ~np.isnan(y[:, column])
+            (a,), (b,) = standardised(transform(x[known][:, group])), standardised(transform(y[known][:, [column]]))
+            fitted = a @ np.linalg.lstsq(a, b, rcond=None)[0]
+            table[latent, column] = np.sqrt(np.clip((fitted * b).mean(), 0, 1))
+    return table
 
 
 def num_values(y: Floats) -> Integers:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.metrics.estimators.information import discretize, entropies, information_table, top_two
+from unweave.metrics.estimators.information import entropies, latent_information, top_two
 from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, Kinds, LabelResult, labelled
+from unweave.metrics.scoring.vectors import Groups, Joint
 from unweave.settings import Bins
 
 
@@ -28,6 +29,8 @@ def mig(
     kinds: Kinds = None,
     factor_bins: Bins = 20,
     binning: Binning = "quantile",
+    groups: Groups = None,
+    joint: Joint = "pca",
 ) -> MIG:
     r"""Compute the mean over factors of :math:`(I_{(1)k} - I_{(2)k}) / H(f_k)`, best minus second-best latent.
 
@@ -43,12 +46,15 @@ def mig(
             columns with fractions are continuous.
         factor_bins: The number of bins that serve as classes of a continuous factor.
         binning: Whether these bins have equal counts (``"quantile"``) or equal ``"width"``.
+        groups: The columns of each latent that is a vector, or the number of columns per latent.
+        joint: The information of a vector: that of its first principal component (``"pca"``, as VCT, DisDiff and
+            EncDiff report), or Ross's estimate for the whole vector with 10 ``"neighbours"``.
 
     Returns:
         The mean gap, the gap of each factor, and the mutual information.
     """
     sample = labelled("mig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning)
-    information = information_table(discretize(sample.codes, bins), sample.factors)
+    information = latent_information(sample, groups, joint, bins=bins)
     best, second = top_two(information, axis=0)  # (K,)
     entropy = entropies(sample.factors)
     per_factor = np.divide(best - second, entropy, out=np.full(len(entropy), np.nan), where=entropy > 0)

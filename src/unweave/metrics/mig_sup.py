@@ -10,6 +10,7 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.metrics.estimators.information import discretize, entropies, information_table, top_two
 from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, Kinds, LabelResult, labelled
+from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import Bins
 
 
@@ -31,6 +32,7 @@ def mig_sup(
     kinds: Kinds = None,
     factor_bins: Bins = 20,
     binning: Binning = "quantile",
+    groups: Groups = None,
 ) -> MIGSup:
     r"""Compute the mean over latents of best minus second-best factor in :math:`I(z_j; f_k) / H(f_k)` (Li et al. 2020).
 
@@ -46,6 +48,8 @@ def mig_sup(
             columns with fractions are continuous.
         factor_bins: The number of bins that serve as classes of a continuous factor.
         binning: Whether these bins have equal counts (``"quantile"``) or equal ``"width"``.
+        groups: The columns of each latent that is a vector, or the number of columns per latent; each is replaced by
+            its first principal component.
 
     Returns:
         The mean gap and the gap of each latent.
@@ -53,7 +57,14 @@ def mig_sup(
     if normaliser not in ("factor", "code"):
         raise InputError(f"mig_sup: normaliser must be 'factor' or 'code', got {normaliser!r}.")
     sample = labelled(
-        "mig_sup", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, factors_at_least=2
+        "mig_sup",
+        codes,
+        factors,
+        kinds=kinds,
+        factor_bins=factor_bins,
+        binning=binning,
+        groups=groups,
+        factors_at_least=2,
     )
     binned, classes = discretize(sample.codes, bins), sample.factors[:, sample.varying]
     information = information_table(binned, classes)

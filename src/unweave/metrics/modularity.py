@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.metrics.estimators.information import discretize, information_table
+from unweave.metrics.estimators.information import latent_information
 from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, Kinds, LabelResult, labelled
+from unweave.metrics.scoring.vectors import Groups, Joint
 from unweave.settings import Bins
 
 
@@ -28,6 +29,8 @@ def modularity(
     kinds: Kinds = None,
     factor_bins: Bins = 20,
     binning: Binning = "quantile",
+    groups: Groups = None,
+    joint: Joint = "pca",
 ) -> Modularity:
     r"""Compute the mean over latents of :math:`1 - \sum_{k \ne k^*} I_{jk}^2 / (I_{jk^*}^2 (K - 1))`.
 
@@ -43,6 +46,9 @@ def modularity(
             columns with fractions are continuous.
         factor_bins: The number of bins that serve as classes of a continuous factor.
         binning: Whether these bins have equal counts (``"quantile"``) or equal ``"width"``.
+        groups: The columns of each latent that is a vector, or the number of columns per latent.
+        joint: The information of a vector: that of its first principal component (``"pca"``, as VCT, DisDiff and
+            EncDiff report), or Ross's estimate for the whole vector with 10 ``"neighbours"``.
 
     Returns:
         The mean over latents, the modularity of each latent, and the mutual information.
@@ -50,7 +56,7 @@ def modularity(
     sample = labelled(
         "modularity", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, factors_at_least=2
     )
-    information = information_table(discretize(sample.codes, bins), sample.factors[:, sample.varying])
+    information = latent_information(sample, groups, joint, bins=bins)[:, sample.varying]
     squared = information**2
     best = squared.max(1)  # (D,)
     rest = (squared.sum(1) - best) / (squared.shape[1] - 1)

@@ -10,7 +10,7 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.metrics.estimators.information import top_two
 from unweave.metrics.estimators.parallel_fits import each_factor, linear_svm
-from unweave.metrics.mcc import correlations, num_values, numbers
+from unweave.metrics.mcc import num_values, numbers, vector_correlations
 from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
@@ -24,6 +24,7 @@ from unweave.metrics.scoring.inputs import (
     kinds_of,
     standardised,
 )
+from unweave.metrics.scoring.vectors import Groups, columns_of
 from unweave.settings import Seed
 
 
@@ -43,6 +44,7 @@ def sap(
     method: Literal["svm", "correlation"] | None = None,
     standardise: bool = False,
     kinds: Kinds = None,
+    groups: Groups = None,
     test: tuple[Any, Any] | None = None,
     seed: Seed = 0,
 ) -> SAP:
@@ -60,6 +62,8 @@ def sap(
             appendix B. By default it is not, as in disentanglement_lib, and the penalty of the SVM makes the result
             depend on the scale of the codes.
         kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous.
+        groups: The columns of each latent that is a vector, or the number of columns per latent: classifiers take all
+            of them, and the correlation is that of their best linear combination.
         test: Codes and factors of the test sample; by default the given sample is split.
         seed: The seed of the split and of the fits.
 
@@ -69,6 +73,7 @@ def sap(
     if method not in (None, "svm", "correlation"):
         raise InputError(f"sap: method must be 'svm' or 'correlation', got {method!r}.")
     x, table = check_codes("sap", codes), check_factors("sap", factors)
+    columns = columns_of("sap", groups, x.shape[1])
     real = np.array([kind == "continuous" for kind in kinds_of("sap", table, kinds)])
     if method == "svm" and real.any():
         raise InputError(f"sap: method='svm' compares classes, but factor {real.argmax()} is continuous.")
@@ -76,7 +81,7 @@ def sap(
         y = numbers("sap", factors)
         if len(x) != len(y):
             raise InputError(f"sap: got {len(x):,} codes but {len(y):,} rows of factors.")
-        return _gaps(correlations(x, y) ** 2, np.flatnonzero(num_values(y) > 1), np.isnan(y).sum(0))
+        return _gaps(vector_correlations(x, y, columns) ** 2, np.flatnonzero(num_values(y) > 1), np.isnan(y).sum(0))
     train, held_out = fit_and_test("sap", codes, factors, test, seed, kinds=kinds)
     if not standardise and np.abs(train.codes).max() > 1e50:
         raise InputError(
@@ -88,14 +93,14 @@ def sap(
         scores = []
         (inputs, labels), (new, truth) = train.of(factor, x), held_out.of(factor, x_test)
         if real[factor]:
-            squared: Floats = correlations(inputs, labels[:, None])[:, 0] ** 2
+            squared: Floats = vector_correlations(inputs, labels[:, None], columns)[:, 0] ** 2
             return squared
-        for latent in range(train.codes.shape[1]):
-            model = linear_svm(inputs[:, [latent]], labels, C=0.01, class_weight="balanced", random_state=seed)
-            scores.append(np.mean(model.predict(new[:, [latent]]) == truth))
+        for group in columns:
+            model = linear_svm(inputs[:, group], labels, C=0.01, class_weight="balanced", random_state=seed)
+            scores.append(np.mean(model.predict(new[:, group]) == truth))
         return np.array(scores)
 
-    predictability = np.full((train.codes.shape[1], train.factors.shape[1]), np.nan)
+    predictability = np.full((len(columns), train.factors.shape[1]), np.nan)
     predictability[:, train.varying] = np.stack(each_factor(accuracies, train.varying), axis=1)
     return _gaps(predictability, train.varying, train.missing + held_out.missing)
 

@@ -24,6 +24,7 @@ PROTOCOL = (
     "seed",
     "settings",
     "source",
+    "groups",
 )  # what must be equal for two scores to be comparable
 
 

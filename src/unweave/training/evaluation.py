@@ -9,8 +9,9 @@ from unweave import metrics as measures
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
 from unweave.metrics import METRICS, Metric, Scores
-from unweave.metrics.scoring.plan import tested_with
+from unweave.metrics.scoring.plan import check_groups, tested_with
 from unweave.metrics.scoring.request import Source, check_settings, check_source
+from unweave.metrics.scoring.vectors import Groups
 from unweave.own_code import source_hash
 from unweave.plain_json import to_plain
 from unweave.store.scores import StoredScores, add_scores, is_same, name_of_data, read_scores, source_of
@@ -25,6 +26,8 @@ def score(
     samples: int = 10_000,
     test_samples: int | None = None,
     source: Source = "pool",
+    groups: Groups = None,
+    dims_per_latent: int | None = None,
     batch: int = 256,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
@@ -45,6 +48,9 @@ def score(
             ``samples``, at most 5,000.
         source: Where the BetaVAE and FactorVAE scores and IRS take images that share a factor from: ``"pool"``, the
             images of both samples; or ``"fresh"``, new images for every vote, as published.
+        groups: The columns of each latent that is a vector, like ``[[0, 1], [2, 3]]``; every metric treats a group as
+            one latent.
+        dims_per_latent: Instead of ``groups``, the number of adjacent columns of each latent.
         batch: The number of images that are encoded at once.
         settings: The settings of each metric, by its name: ``{"mig": {"bins": 5}}``.
         seed: The seed of the samples and of the metrics.
@@ -53,7 +59,8 @@ def score(
     Returns:
         The scores by metric; ``left_out`` says why others were not measured.
     """
-    arguments: dict[str, Any] = {"source": source, "batch": batch, "workers": workers}
+    groups = check_groups(groups, dims_per_latent)
+    arguments: dict[str, Any] = {"source": source, "groups": groups, "batch": batch, "workers": workers}
     tested = tested_with(whole("samples", samples, at_least=2), test_samples)
     protocol: dict[str, Any] = {"samples": samples, "test_samples": tested, "seed": seed}
     if not isinstance(encode, Run):
@@ -63,8 +70,11 @@ def score(
     data = encode.data() if data is None else data
     settings = check_settings(settings, metrics)
     wanted, left_out = measures.check_metrics(metrics, data, offers=encode.offers, source=check_source(source))
+    grouped = {} if groups is None else {"groups": groups}
     protocols = {
-        metric.name: _protocol(metric, data, encode, {**protocol, "settings": settings.get(metric.name, {})}, source)
+        metric.name: _protocol(
+            metric, data, encode, {**protocol, **grouped, "settings": settings.get(metric.name, {})}, source
+        )
         for metric in wanted
     }
     known = read_scores(encode.folder).entries

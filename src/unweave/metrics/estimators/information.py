@@ -6,11 +6,14 @@ Shapes: N samples, D latents, K factors.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import get_args
 
 import numpy as np
 
-from unweave.errors import whole
-from unweave.metrics.scoring.inputs import Floats, Integers
+from unweave.errors import InputError, whole
+from unweave.metrics.estimators.neighbours import vector_table
+from unweave.metrics.scoring.inputs import Floats, Integers, Labelled
+from unweave.metrics.scoring.vectors import Groups, Joint, are_single, columns_of, principal
 
 PAIRS = 1 << 22  # pairs of values counted at a time, so that memory does not grow with the sample
 COUNTS = 1 << 23  # entries of the table of counts, so that memory does not grow with the square of the latents
@@ -84,6 +87,26 @@ def _of_known_rows(table: Callable[[Integers, Integers], Floats], a: Integers, b
         if known.any():
             result[:, [column]] = table(a[known], b[known][:, [column]])
     return result
+
+
+def latent_information(sample: Labelled, groups: Groups, joint: Joint, *, bins: int) -> Floats:
+    """Return the mutual information (latents, K) of latents, which may be vectors, and classes.
+
+    Args:
+        sample: Codes (N, D) and classes (N, K).
+        groups: The columns of each latent, or their number; None if every column is a latent.
+        joint: How the information of vectors is estimated: by bins of the first principal component, or by neighbours.
+        bins: The number of bins of equal width for each latent, or for each component.
+
+    Returns:
+        The table in nats.
+    """
+    if joint not in get_args(Joint):
+        raise InputError(f"joint must be 'pca' or 'neighbours', got {joint!r}.")
+    columns = columns_of("groups", groups, sample.codes.shape[1])
+    if joint == "pca" or are_single(columns):
+        return information_table(discretize(principal("groups", sample.codes, groups), bins), sample.factors)
+    return vector_table(sample, columns, neighbours=10)
 
 
 def normalised_information(codes: Floats, factors: Integers, *, discrete: bool, bins: int = 20) -> Floats:

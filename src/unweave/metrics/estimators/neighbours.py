@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from unweave.metrics.scoring.inputs import Floats, Integers
+from unweave.metrics.scoring.inputs import Floats, Integers, Labelled, standardised
+from unweave.metrics.scoring.vectors import Columns
 
 
 def neighbour_information(values: Floats, classes: Integers, *, neighbours: int) -> float:
@@ -85,6 +86,17 @@ def vector_information(vectors: Floats, classes: Integers, *, neighbours: int) -
     nearer = _nearer(points, points, np.concatenate(reach))
     n = len(points)
     return float(max(0.0, digamma(n) + inner / n - own / n - digamma(np.maximum(nearer, 1)).mean()))
+
+
+def vector_table(sample: Labelled, groups: Columns, *, neighbours: int) -> Floats:
+    """Return Ross's estimate (G, K) for the columns of each group and the classes of each factor."""
+    codes = separated(standardised(sample.codes)[0], np.random.default_rng(0))
+    table = np.zeros((len(groups), sample.factors.shape[1]))
+    for factor, classes in enumerate(sample.factors.T):
+        known = classes >= 0
+        for latent, group in enumerate(groups):
+            table[latent, factor] = vector_information(codes[known][:, group], classes[known], neighbours=neighbours)
+    return table
 
 
 def _nearer(points: Floats, centers: Floats, reach: Floats) -> Integers:

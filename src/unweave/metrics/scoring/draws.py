@@ -24,6 +24,7 @@ from unweave.metrics.scoring.interventions import (
     torch_generator,
     varying_axes,
 )
+from unweave.metrics.scoring.vectors import Groups
 
 LATENTS = 32  # of wider codes, fewer votes are drawn at a time
 
@@ -64,9 +65,9 @@ class Pool:
     """
 
     def __init__(
-        self, metric: str, codes: Codes, factors: Factors, seed: int, at_least: int, kinds: Kinds = None
+        self, metric: str, codes: Codes, factors: Factors, seed: int, at_least: int, kinds: Kinds, groups: Groups
     ) -> None:
-        sample = labelled(metric, codes, factors, kinds=kinds, factors_at_least=at_least)
+        sample = labelled(metric, codes, factors, kinds=kinds, groups=groups, factors_at_least=at_least)
         self.missing = sample.missing
         self.metric, self.codes, self.classes = metric, sample.codes, sample.factors
         self.axes, self.factors = sample.varying, sample.factors.shape[1]
@@ -106,7 +107,7 @@ class Pool:
 
 
 def draws(
-    metric: str, represent: Any, space: Any, seed: int, *, at_least: int = 2, kinds: Kinds = None
+    metric: str, represent: Any, space: Any, seed: int, *, at_least: int = 2, kinds: Kinds = None, groups: Groups = None
 ) -> Fresh | Pool:
     """Return where a metric draws codes from: a function of points with their space, or codes with their factors.
 
@@ -117,18 +118,21 @@ def draws(
         seed: The seed of the draws.
         at_least: The fewest factors that must vary.
         kinds: The kinds of the factors of the codes, as in :func:`labelled`.
+        groups: The columns of each latent of the codes that is a vector, as in :func:`labelled`.
 
     Returns:
         New points of the space, or the pool.
     """
     if isinstance(space, FactorSpace):
+        if groups is not None:
+            raise InputError(f"{metric}: groups need codes with factors; let the function of points join the columns.")
         return Fresh(metric, represent, space, seed, at_least)
     if callable(represent) and not hasattr(represent, "__array__"):
         raise InputError(
             f"{metric}: needs a function of points with the FactorSpace of the points, or codes with their factors, "
             f"got a function with {type(space).__name__}."
         )
-    return Pool(metric, represent, space, seed, at_least, kinds)
+    return Pool(metric, represent, space, seed, at_least, kinds, groups)
 
 
 def different_below(limits: Integers, n: int, rng: np.random.Generator) -> Integers:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from unweave.errors import InputError, unknown, whole
+from unweave.metrics.scoring.vectors import Groups, principal
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -164,6 +165,7 @@ def labelled(
     kinds: Kinds = None,
     factor_bins: int = 20,
     binning: Binning = "quantile",
+    groups: Groups = None,
     latents: int = 1,
     factors_at_least: int = 1,
 ) -> Labelled:
@@ -176,6 +178,7 @@ def labelled(
         kinds: The kinds of the factors, for those that should not be what their values say.
         factor_bins: The number of bins that serve as classes of a continuous factor.
         binning: Whether these have equal counts or equal width.
+        groups: The columns of each latent that is a vector, which is replaced by its first principal component.
         latents: The fewest latents that the metric needs.
         factors_at_least: The fewest factors that must vary.
 
@@ -185,7 +188,8 @@ def labelled(
     bins = whole("factor_bins", factor_bins, at_least=2, at_most=1000)
     if binning not in get_args(Binning):
         raise InputError(f"{metric}: binning must be 'quantile' or 'width', got {binning!r}.")
-    return _classes(metric, [(codes, factors)], latents, factors_at_least, kinds, bins, binning)[0]
+    sample = _classes(metric, [(codes, factors)], latents, factors_at_least, kinds, bins, binning)[0]
+    return sample if groups is None else replace(sample, codes=principal(metric, sample.codes, groups))
 
 
 def fit_and_test(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
@@ -13,9 +15,20 @@ from unweave.metrics.estimators.parallel_fits import limited
 from unweave.metrics.scoring.catalogue import Metric
 from unweave.metrics.scoring.encoded import EncodedData
 from unweave.metrics.scoring.encoders import Encode, is_discrete, likelihood_of, posterior_of, reconstruction_of
-from unweave.metrics.scoring.inputs import TEST, Codes, Factors, Kinds, check_codes, check_factors, check_seed, kinds_of
+from unweave.metrics.scoring.inputs import (
+    TEST,
+    Codes,
+    Factors,
+    Floats,
+    Kinds,
+    check_codes,
+    check_factors,
+    check_seed,
+    kinds_of,
+)
 from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, Source, check_settings, check_source, chosen
 from unweave.metrics.scoring.scores import Scores, Value
+from unweave.metrics.scoring.vectors import Groups, columns_of, principal, projection
 from unweave.progress import progress
 
 
@@ -27,6 +40,8 @@ def score_codes(
     test: tuple[Codes, Factors] | None = None,
     discrete: bool = False,
     kinds: Kinds = None,
+    groups: Groups = None,
+    dims_per_latent: int | None = None,
     settings: Settings | None = None,
     seed: int = 0,
     workers: int | None = None,
@@ -46,6 +61,9 @@ def score_codes(
         discrete: Whether every latent takes one of a few values.
         kinds: The kind of each factor, ``"categorical"``, ``"ordered"`` or ``"continuous"``, as a list or by column; by
             default columns with fractions are continuous, and whole numbers are values on a grid.
+        groups: The columns of each latent that is a vector, like ``[[0, 1], [2, 3]]``; every metric treats a group as
+            one latent, as :mod:`unweave.metrics.scoring.vectors` describes.
+        dims_per_latent: Instead of ``groups``, the number of adjacent columns of each latent.
         settings: The settings of each metric, by its name: ``{"mig": {"bins": 5}}``.
         seed: The seed of splits and of fits.
         workers: The largest number of threads or processes, by default one per core; it does not change the scores.
@@ -55,6 +73,8 @@ def score_codes(
     """
     settings = check_settings(settings, metrics)
     checked, seed = check_codes("score_codes", codes), check_seed(seed)
+    groups = check_groups(groups, dims_per_latent)
+    columns_of("score_codes", groups, checked.shape[1])  # raises if they do not fit
     there = ScoringInputs({"codes"})
     if factors is not None:
         table = check_factors("score_codes", factors)
@@ -63,7 +83,12 @@ def score_codes(
         kinds_of("score_codes", table, kinds)  # raises if they do not fit
         there = ScoringInputs.of_table({"codes"}, table)
     wanted, left_out = chosen(metrics, there)
-    common = {"seed": seed, "discrete": _checked_flag("discrete", discrete), "kinds": kinds}
+    common = {
+        "seed": seed,
+        "discrete": _checked_flag("discrete", discrete),
+        "kinds": kinds,
+        "groups": groups,
+    }
 
     results = {}
     with limited(workers):
@@ -72,7 +97,9 @@ def score_codes(
                 left_out[metric.name] = reason
                 continue
             given = {**common, **({"test": test} if test is not None and metric.needs == "labels" else {})}
-            arguments = (codes,) if metric.needs == "codes" else (codes, factors)
+            arguments: tuple[Any, ...] = (codes, factors)
+            if metric.needs == "codes":
+                arguments = (principal(metric.name, checked, groups),)
             if metric.needs == "pool" and test is not None:
                 arguments = _joined(metric.name, (codes, factors), test)
             results[metric.name] = _computed(metric, arguments, given, settings)
@@ -87,6 +114,8 @@ def score(
     samples: int = 10_000,
     test_samples: int | None = None,
     source: Source = "pool",
+    groups: Groups = None,
+    dims_per_latent: int | None = None,
     batch: int = 256,
     settings: Settings | None = None,
     seed: int = 0,
@@ -111,6 +140,8 @@ def score(
         source: Where the BetaVAE and FactorVAE scores and IRS take images that share a factor from: ``"pool"``, the
             images of both samples; or ``"fresh"``, new images for every vote, as published, which are 2,890,000 with
             the published settings.
+        groups: As in :func:`score_codes`.
+        dims_per_latent: As in :func:`score_codes`.
         batch: The number of images that are encoded at once.
         settings: As in :func:`score_codes`, for example
             ``{"local_mig": {"rho": [0.1, 0.5]}, "dci": {"importance": "forest"}}``.
@@ -128,7 +159,8 @@ def score(
     offers |= {"posterior"} if posterior_of(encode) else set()
     wanted, left_out = check_metrics(metrics, data, offers=offers, source=source)
     encoded = EncodedData(encode, data, samples=samples, test_samples=test_samples, batch=batch, seed=seed)
-    common: dict[str, Any] = {"seed": seed, "discrete": is_discrete(encode)}
+    groups = check_groups(groups, dims_per_latent)
+    common: dict[str, Any] = {"seed": seed, "discrete": is_discrete(encode), "groups": groups}
     if (likelihood := likelihood_of(encode)) is not None:
         common["likelihood"] = likelihood
 
@@ -141,9 +173,13 @@ def score(
             given = dict(common)
             if metric.needs == "labels" and "test" in metric.takes and not _splits_itself(metric, settings):
                 given["test"] = tuple(encoded.test_sample)
-            results[metric.name] = _computed(
-                metric, _arguments(metric, encoded, data, settings, source), given, settings
-            )
+            arguments = _arguments(metric, encoded, data, settings, source)
+            if groups is not None and metric.needs == "codes":
+                arguments = (principal(metric.name, arguments[0], groups),)
+            if groups is not None and callable(arguments[0]):
+                project = projection(metric.name, encoded.sample.codes, given.pop("groups"))
+                arguments = partial(_projected, encoded, project), *arguments[1:]
+            results[metric.name] = _computed(metric, arguments, given, settings)
     return Scores(results, left_out)
 
 
@@ -158,6 +194,18 @@ def check_metrics(
     if not isinstance(data, FactorData):
         raise InputError(f"score: data must be a data set, as unweave.load returns, got {type(data).__name__}.")
     return chosen(metrics, ScoringInputs.of_data(data, offers, source=source))
+
+
+def _projected(encoded: EncodedData, project: Callable[[Floats], Floats], points: Tensor) -> Floats:
+    """Return the codes of points with one column per latent."""
+    return project(encoded(points))
+
+
+def check_groups(groups: Groups, dims_per_latent: int | None) -> Groups:
+    """Return the groups of columns, which can be given in two ways."""
+    if groups is not None and dims_per_latent is not None:
+        raise InputError("give groups or dims_per_latent, not both.")
+    return groups if dims_per_latent is None else whole("dims_per_latent", dims_per_latent, at_least=1)
 
 
 def tested_with(samples: int, test_samples: int | None) -> int:
