@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from unweave.questions._figure import figure
     from unweave.recipes import RECIPES, Recipe
     from unweave.reports import report
+    from unweave.representation import Codes, Encoder
     from unweave.study import Study
     from unweave.training import Run, adopt, extend, score, train
     from unweave.training import open_run as open  # noqa: A004
@@ -63,7 +64,9 @@ MODULES = (  # which are imported when they are first used
 __all__ = [
     "RECIPES",
     "Categorical",
+    "Codes",
     "Cyclic",
+    "Encoder",
     "Estimator",
     "FactorData",
     "FactorSpace",
@@ -97,6 +100,7 @@ if not TYPE_CHECKING:
             "Estimator": "unweave.interop:Estimator",
             "figure": "unweave.questions._figure:figure",
             "report": "unweave.reports:report",
+            **{name: f"unweave.representation:{name}" for name in ("Codes", "Encoder")},
             "Study": "unweave.study:Study",
             **{name: f"unweave.training:{name}" for name in ("Run", "adopt", "extend", "score", "train")},
             "open": "unweave.training:open_run",

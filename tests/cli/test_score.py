@@ -56,9 +56,9 @@ def test_several_runs_list_what_was_not_computed_and_name_runs_that_differ(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "give either runs, or --codes FILE"),
-        (["abc", "--codes", "codes.npy"], "give either runs, or --codes FILE"),
-        (["abc", "--discrete"], "--factors and --discrete can be used with --codes only"),
+        ([], "give either runs (or encoders as module:name), or --codes FILE"),
+        (["abc", "--codes", "codes.npy"], "give either runs (or encoders as module:name), or --codes FILE"),
+        (["abc", "--discrete"], "--factors, --images and --discrete can be used with --codes only"),
         (
             ["--codes", "codes.npy", "--samples", "3"],
             "--samples, --test-samples and --source can be used with runs only",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from unweave.data.files.factor_columns import as_floats, is_number, parse_column
+from unweave.data.files.factor_columns import as_floats, is_number, missing_in, parse_column
 from unweave.errors import InputError
 
 
@@ -47,15 +47,11 @@ def test_a_column_is_numbers_or_words(column: np.ndarray[Any, Any], kind: str, v
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (objects(1, None, 3), "factor c has no value in row 2"),
-        (objects("a", float("nan")), "factor c has no value in row 2"),
-        (objects(NAType(), "a"), "factor c has no value in row 1"),
         (np.array(["1", "x", "3"]), r"numbers and words: row 2 is 'x'\. Correct the entry, or make it a category"),
         (objects(1, "a", 2.5), "numbers and words: row 2 is 'a'"),
         (np.array(["a", "nan"]), "numbers and words: row 1 is 'a'"),
-        (np.array(["a", ""]), "has empty entries"),
         (np.array([2.0**53 + 2, 1.0]), r"integers beyond 2\^53 stored as floats"),
-        (np.array([np.inf, 1.0]), "NaN or infinite"),
+        (np.array([np.inf, 1.0]), "infinite"),
         (np.array([b"\xff"]), "not text in UTF-8"),
         (np.array(["2020-01-01"], dtype="datetime64[D]"), "must be numbers or words, got datetime64"),
     ],
@@ -79,3 +75,18 @@ def test_integers_that_floats_would_change_are_refused() -> None:
 
 def test_a_number_is_what_python_reads_as_one() -> None:
     assert [is_number(word) for word in ("3", " 3.5", "1e-3", "nan", "x", "")] == [True] * 4 + [False] * 2
+
+
+def test_missing_entries_are_found() -> None:
+    assert missing_in(objects(1, None, float("nan"), NAType(), "x", " ")).tolist() == [
+        False,
+        True,
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert missing_in(np.array(["a", "", "NA", "nan", "n/a", "b"])).tolist() == [False, True, True, True, True, False]
+    assert missing_in(np.array([1.0, np.nan])).tolist() == [False, True]
+    assert missing_in(np.array([b"", b"x"])).tolist() == [True, False]
+    assert missing_in(np.arange(2)).tolist() == [False, False]

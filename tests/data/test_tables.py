@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from unweave.data.files.factor_tables import Table, read_csv, read_matrix
+from unweave.data.files.factor_tables import Table, csv_columns, read_csv, read_matrix, read_table
 from unweave.errors import InputError
 
 
@@ -82,8 +82,9 @@ def test_continuous_csv_columns_keep_their_values(tmp_path: Path) -> None:
         ("x,y\n1,2\n\n3\n", "line 4 has 1 columns but the first has 2"),
         ("x,,y\n1,2,3\n", "each column needs a different name"),
         ("x,x \n1,2\n", "each column needs a different name"),
-        ("x,y\n1,\n", "factor y has empty entries"),
-        ("x,y\n1,nan\n", "factor y has NaN"),
+        ("x,y\n1,\n", "factor y has no values at all"),
+        ("x,y\n1,nan\n2,3\n", "values are missing: y has 1 of 2 rows, the first in row 1"),
+        ("x,y\n1,a\n,b\n,NA\n", "values are missing: x has 2, y has 1 of 3 rows, the first in row 2"),
         ("file,x\na.png,1\n", r"has no row for b\.png"),
         ("file,x\na.png,1\nb.png,1\nc.png,2\n", r"a missing picture, c\.png"),
         ("file,x\na.png,1\na.png,1\n", "names a picture twice"),
@@ -106,20 +107,60 @@ def test_what_cannot_be_a_factor_is_a_sentence() -> None:
         Table.of({"angle": np.arange(3)}, {"angle": None})  # type: ignore[dict-item]
     with pytest.raises(InputError, match="numbers or words"):
         Table.of({"z": np.array([1j, 2j])})
-    with pytest.raises(InputError, match="replace the words by numbers"):
-        Table.of({"v": np.random.default_rng(0).normal(size=9), "w": np.array(list("abcabcabc"))})
+    with pytest.raises(InputError, match="unknown value of missing 'keep'"):
+        Table.of({"v": np.arange(3)}, missing="keep")  # type: ignore[arg-type]
+
+
+def test_each_column_has_its_own_kind_and_missing_values_are_kept_apart() -> None:
+    ages = np.random.default_rng(0).normal(size=9)
+    columns = {"age": ages, "stage": np.array(["b", "a", "", "b", "a", "b", "a", "b", "a"]), "n": np.arange(9) % 3}
+    table = Table.of(columns, missing="drop")
+    assert (table.space, table.words, dict(table.missing)) == (None, ("stage",), {"stage": 1})
+    assert np.array_equal(table.codes[:, 0].numpy(), ages)
+    expected = [1, 0, np.nan, 1, 0, 1, 0, 1, 0]
+    np.testing.assert_array_equal(table.codes[:, 1].numpy(), expected)
+    assert table.codes[:, 2].tolist() == columns["n"].tolist()
+    assert str(table) == "age continuous · stage, 1 missing · n"
+    assert table.values["stage"].tolist() == ["a", "b"]
+
+
+def test_numbers_of_a_grid_are_those_that_were_given() -> None:
+    table = Table.of({"size": np.array([3, 10, 3]), "shape": np.array(["box", "disc", "disc"])})
+    assert table.numbers.tolist() == [[3, 0], [10, 1], [3, 1]]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".npz", ".npy"])
+def test_tables_are_read_from_files_of_four_kinds(tmp_path: Path, ending: str) -> None:
+    import pandas
+
+    frame = pandas.DataFrame({"x": [1, 2, 3], "y": [4, 4, 5]})
+    path = tmp_path / f"factors{ending}"
+    match ending:
+        case ".csv":
+            frame.to_csv(path, index=False)
+        case ".parquet":
+            frame.to_parquet(path)
+        case ".npz":
+            np.savez(path, labels=frame.to_numpy(), other=np.zeros(2))
+        case _:
+            np.save(path, frame.to_numpy())
+    table = read_table(path)
+    assert table.numbers.tolist() == frame.to_numpy().tolist()
+    assert table.names == (("x", "y") if ending in (".csv", ".parquet") else ("factor0", "factor1"))
 
 
 def test_a_first_row_of_words_is_a_row_where_its_words_occur_again(tmp_path: Path) -> None:
     (tmp_path / "words.csv").write_text("red,square\nblue,square\nred,round\n")
-    assert len(read_matrix(tmp_path / "words.csv")) == 3
+    assert len(csv_columns(tmp_path / "words.csv", header_optional=True)["factor0"]) == 3
     (tmp_path / "words.csv").write_text("colour,shape\nblue,square\nred,round\n")
-    assert len(read_matrix(tmp_path / "words.csv")) == 2
+    assert len(csv_columns(tmp_path / "words.csv", header_optional=True)["colour"]) == 2
+    with pytest.raises(InputError, match="column colour has words, but numbers are needed"):
+        read_matrix(tmp_path / "words.csv")
 
 
 def test_empty_cells_are_refused_and_large_integers_kept(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,\n")
-    with pytest.raises(InputError, match="row 3 has an empty cell"):
+    with pytest.raises(InputError, match="column b has no value in row 2"):
         read_matrix(tmp_path / "t.csv")
     (tmp_path / "t.csv").write_text("9007199254740992\n9007199254740993\n")
     assert len(np.unique(read_matrix(tmp_path / "t.csv"))) == 2

@@ -19,20 +19,25 @@ from unweave.figures.mutual_information import (
 )
 from unweave.latents import Summary
 from unweave.metrics import mig
+from unweave.streams import stream
 
 
 def test_continuous_latents_are_binned_as_in_mig(gaussian: Run, data: FactorData) -> None:
-    result = information_map(gaussian, data, torch.Generator().manual_seed(7), samples=300)
-    drawn = data.sample(300, torch.Generator().manual_seed(7))
+    result = information_map(gaussian, data, samples=300, bins=3)
+    drawn = gaussian.draw(300, stream(0, "follows"), data)  # each of the 72 images once
     assert drawn.factors is not None
-    metric = mig(gaussian.encode(drawn.images), drawn.factors)
+    assert len(drawn.factors.unique(dim=0)) == len(drawn.codes) == 72
+    metric = mig(drawn.codes, drawn.factors, bins=3)
+    assert result.chance is not None
     for k, factor in enumerate(data.space.names):
-        shares = np.bincount(drawn.factors[:, k]) / 300
+        shares = np.bincount(drawn.factors[:, k]) / 72
         entropy = -(shares[shares > 0] * np.log(shares[shares > 0])).sum()
         assert result.factors[k] == factor
-        np.testing.assert_allclose(
-            result.matrix[k], metric.mutual_information[list(result.latents), k] / entropy, atol=1e-9
-        )
+        exact = metric.mutual_information[list(result.latents), k] / entropy
+        above = exact - result.chance[k]
+        np.testing.assert_allclose(result.matrix[k], np.where(result.matrix[k] > 0, above, 0), atol=1e-9)
+        assert (above[result.matrix[k] == 0] < 0.5).all()
+    assert result.matrix.max() > 0.05
 
 
 def test_inactive_latents_are_grey(
@@ -51,7 +56,7 @@ def test_inactive_latents_are_grey(
 
 def test_images_without_factors_are_refused(gaussian: Run, generator: torch.Generator) -> None:
     with pytest.raises(InputError, match="needs data with known factors"):
-        information_map(gaussian, unweave.load(pictures()), generator)
+        information_map(gaussian, unweave.load(pictures()))
 
 
 def test_four_runs_with_many_factors_fit_on_a_printed_page() -> None:

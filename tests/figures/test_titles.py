@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -21,7 +20,9 @@ from unweave.training import configure
 def configured(recipe: Source, **settings: Any) -> Run:
     """Return what a title reads of a run, without training it."""
     configuration, _ = configure(recipe, identity_of("xysquares"), settings)  # six factors
-    return cast("Run", SimpleNamespace(configuration=configuration, step=20_000))
+    run = Run.__new__(Run)
+    run.configuration, run.step = configuration, 20_000
+    return run
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from sklearn.metrics import mutual_info_score
 from unweave.errors import InputError
 from unweave.metrics.estimators import information
 from unweave.metrics.estimators.information import (
+    classes_of,
     discretize,
     entropies,
     information_table,
@@ -83,7 +84,7 @@ def test_the_best_two() -> None:
 def test_normalised_information_is_scikit_learns_over_the_entropy() -> None:
     factors = np.random.default_rng(0).integers(0, 4, (500, 2))
     codes = np.stack([factors[:, 0] * 0.7, factors[:, 1] // 2, np.zeros(500)], axis=1)
-    table = normalised_information(codes, factors, discrete=True)
+    table = normalised_information(classes_of(codes), factors)
     for k in range(2):
         own = mutual_info_score(factors[:, k], factors[:, k])
         for j in range(3):
@@ -103,10 +104,11 @@ def test_normalised_information_of_known_codes(discrete: bool) -> None:
         [0.0, 0.0, 0.0],
         [0.5, 0.0, 0.0],
     ]  # half of two bits; the last factor is constant
-    np.testing.assert_allclose(normalised_information(codes, GRID, discrete=discrete), expected, atol=1e-9)
+    binned = classes_of(codes) if discrete else discretize(codes, 20)
+    np.testing.assert_allclose(normalised_information(binned, GRID), expected, atol=1e-9)
 
 
 def test_levels_that_share_a_bin_are_kept_apart() -> None:
     levels = np.array([0.0, 0.001, 0.002, 1.0])[GRID[:, 0]][:, None]
-    assert normalised_information(levels, GRID, discrete=True)[0, 0] == pytest.approx(1.0)
-    assert normalised_information(levels, GRID, discrete=False)[0, 0] < 0.5
+    assert normalised_information(classes_of(levels), GRID)[0, 0] == pytest.approx(1.0)
+    assert normalised_information(discretize(levels, 20), GRID)[0, 0] < 0.5

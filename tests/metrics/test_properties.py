@@ -40,6 +40,7 @@ class Promise:
 
 
 PROMISES = {
+    "follows": Promise(0, 1, "oshc", 1e-9, (0.95, 1), (0, 0.001)),
     "mig": Promise(0, 1, "oshc", 1e-9, (0.98, 1), (0, 0.05)),
     "mig_sup": Promise(0, 1, "oshc", 1e-9, (0.99, 1), (0, 0.05)),
     "modularity": Promise(0, 1, "oshc", 1e-9, (0.99, 1), (0, 1)),

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unweave.cli.options import Store, Trust, console
+from unweave.cli.options import (
+    ENCODER,
+    CodesFile,
+    Discrete,
+    FactorsFile,
+    GivenCodes,
+    ImagesPath,
+    Missing,
+    Store,
+    Trust,
+    console,
+    load_data,
+    open_representations,
+)
 from unweave.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,7 +32,7 @@ def explore(
         str | None,
         typer.Argument(
             metavar="[RUN | STUDY | STORE]",
-            help="A run, the TOML file of a study or a name such as tripod/lite, or the folder of a store.",
+            help="A run, an encoder as module:name, a study (TOML file or a name such as tripod/lite), or a store.",
             show_default="the store",
         ),
     ] = None,
@@ -33,12 +46,31 @@ def explore(
         Path | None,
         typer.Option(metavar="FILE", help="Write the page of a run to one HTML file that needs no Python, and exit."),
     ] = None,
+    data: Annotated[
+        str | None, typer.Option(help="The data set of an encoder of your own, which is given as module:name.")
+    ] = None,
+    codes: CodesFile = None,
+    factors: FactorsFile = None,
+    images: ImagesPath = None,
+    missing: Missing = "error",
+    discrete: Discrete = False,
     store: Store = None,
 ) -> None:
     """Open a page in the browser: move the latents of a run, compare runs, browse a study, watch a training."""
     from unweave.explore import find_selection, serve
+    from unweave.explore.run_selection import select_given
 
-    selection = find_selection(target, store=store, trusted=trust)
+    given = GivenCodes(codes, factors, images, missing, discrete)
+    if codes is not None or (target is not None and ENCODER.fullmatch(target)):
+        loaded = None if data is None else load_data(data)
+        names = None if target is None else [target]
+        selection = select_given(open_representations(names, given, store, trust=trust, data=loaded))
+    elif data is not None or given != GivenCodes():
+        raise InputError("--data is for an encoder, module:name, and --factors and --images are for --codes.")
+    else:
+        selection = find_selection(target, store=store, trusted=trust)
+    if selection.note:
+        console.print(selection.note, soft_wrap=True, highlight=False)
     if export is not None:
         _export(selection, export)
         return
@@ -53,10 +85,14 @@ def _export(selection: Selection, path: Path) -> None:
     """Write the page of a run to a file."""
     from unweave.explore import export_page
     from unweave.explore.open_runs import OpenRuns
+    from unweave.training import Run
 
     if selection.run is None:
-        raise InputError("--export takes one run: give its name, its label, or the path of its folder.")
+        taken = f"; {selection.note}" if selection.note else ""
+        raise InputError(f"--export takes one run: give its name, its label, or the path of its folder{taken}.")
     opened = OpenRuns(selection).open(selection.run)
+    if not isinstance(opened.run, Run):
+        raise InputError("--export needs the networks of a run: an encoder or codes have a page with a server only.")
     page = export_page(opened.run, path, data=opened.data, no_data=opened.no_data)
     left_out = "" if page.encoder else "; the encoder is too large and was left out"
     console.print(

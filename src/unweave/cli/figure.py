@@ -10,7 +10,13 @@ import typer
 from rich.table import Table
 
 from unweave.cli.options import (
+    CodesFile,
+    Discrete,
+    FactorsFile,
+    GivenCodes,
+    ImagesPath,
     Json,
+    Missing,
     Quiet,
     RunNames,
     Seed,
@@ -21,7 +27,7 @@ from unweave.cli.options import (
     chosen,
     console,
     load_data,
-    open_runs,
+    open_representations,
     parse,
     print_json,
     split_data,
@@ -35,7 +41,7 @@ if TYPE_CHECKING:
 
     from unweave.data import FactorData
     from unweave.figures import Figure
-    from unweave.training import Run
+    from unweave.representation import Representation
 
 PICTURES, MOVING, NUMBERS = (".png", ".svg", ".pdf"), (".gif", ".mp4"), (".csv",)
 
@@ -60,6 +66,11 @@ def figure(
         list[str] | None,
         typer.Option(help="A data set, as in xysquares or xysquares,spacing=2; can be repeated."),
     ] = None,
+    codes: CodesFile = None,
+    factors: FactorsFile = None,
+    images: ImagesPath = None,
+    missing: Missing = "error",
+    discrete: Discrete = False,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of the figure, as in steps=7; can be repeated.")
     ] = None,
@@ -71,7 +82,7 @@ def figure(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Draw a figure of runs, of data sets or of a table of runs; `unweave figure list` lists all figures.
+    """Draw a figure of runs, encoders or codes, of data sets or of a table of runs; `unweave figure list` lists all.
 
     With runs, --data names the data set to draw instead of the one that they were trained on. With --json, print the
     numbers of the figure, and write a file only if --out is given.
@@ -84,7 +95,8 @@ def figure(
         return
     entry = figure_named(name)
     path = _checked_path(out or Path(f"{entry.name}.png"), entry)
-    _check_source(entry, runs, study, table, data)
+    _check_source(entry, runs or ([str(codes)] if codes is not None else None), study, table, data)
+    represented = GivenCodes(codes, factors, images, missing, discrete)
     if where and study is None and table is None:
         raise InputError("--where chooses runs of --study or --table: name one of them.")
     options, given = split_data(parse(settings))
@@ -100,6 +112,7 @@ def figure(
             given,
             seed,
             runs=runs or (),
+            represented=represented,
             study=study,
             table=table,
             where=where,
@@ -196,6 +209,7 @@ def _result(
     seed: int,
     *,
     runs: Sequence[str],
+    represented: GivenCodes,
     study: str | None,
     table: Path | None,
     where: list[str] | None,
@@ -217,20 +231,24 @@ def _result(
             if not (own.has_factors and own.can_intervene and own.space.has_positions):
                 raise InputError(f"{entry.name} needs data with an image of every combination of factors.")
         return entry.make(sets, generator, **settings)
-    opened = open_runs(runs, store, trust=trust)
+    opened = open_representations(runs, represented, store, trust=trust, data=sets[0] if sets else None)
     if entry.source == "table":
-        return entry.make(entry.rows(opened), **settings)
+        return entry.make(entry.table_of(opened), **settings)
     return entry.of_runs(opened, list(sets) * len(opened) if sets else _data_of(opened), generator, **settings)
 
 
-def _data_of(runs: Sequence[Run]) -> list[FactorData]:
+def _data_of(opened: Sequence[Representation]) -> list[FactorData]:
     """Open the data of each run; the same data is opened once."""
-    opened: dict[str, FactorData] = {}
-    for run in runs:
-        place = run.configuration.data.model_dump_json()
-        if place not in opened:
-            opened[place] = run.data()
-    return [opened[run.configuration.data.model_dump_json()] for run in runs]
+    from unweave.training import Run
+
+    found: dict[str, FactorData] = {}
+    data = []
+    for each in opened:
+        place = each.configuration.data.model_dump_json() if isinstance(each, Run) else str(id(each))
+        if place not in found:
+            found[place] = each.data()
+        data.append(found[place])
+    return data
 
 
 def _table_of_study(entry: Figure, spec: str, store: str | None, where: dict[str, Any]) -> pandas.DataFrame:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import difflib
+import inspect
 import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     import pandas
 
     from unweave.data import FactorData
+    from unweave.representation import Encoder, Representation
     from unweave.training import Run
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -122,8 +124,28 @@ Where = Annotated[
 ]
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="A run: its id or a unique prefix, its label or folder.")]
 RunNames = Annotated[
-    list[str] | None, typer.Argument(metavar="RUN…", help="Runs: run id or unique prefix, label, or folder.")
+    list[str] | None,
+    typer.Argument(
+        metavar="RUN…",
+        help="Runs: run id or unique prefix, label, or folder; or encoders of your own as module:name, with --data.",
+    ),
 ]
+CodesFile = Annotated[
+    Path | None,
+    typer.Option("--codes", help="Instead of runs: codes (N, D), an .npy, .npz, .csv or .parquet file."),
+]
+FactorsFile = Annotated[
+    Path | None,
+    typer.Option("--factors", help="With --codes: factors, an .npy, .npz, .csv or .parquet file with as many rows."),
+]
+ImagesPath = Annotated[
+    Path | None, typer.Option("--images", help="With --codes: their images in the same order, a folder or a file.")
+]
+Missing = Annotated[
+    str, typer.Option(help="With --factors: error, or drop to leave rows without a value out of that factor.")
+]
+Discrete = Annotated[bool, typer.Option("--discrete", help="With --codes: every latent takes one of a few values.")]
+ENCODER = re.compile(r"(?!zoo:|public:)[^\W\d][\w.]*:[^\W\d][\w.]*")  # module:name
 
 
 def parse(settings: list[str] | None, option: str = "--set") -> dict[str, Any]:
@@ -199,6 +221,73 @@ def open_runs(names: Sequence[str], store: str | None, *, trust: bool) -> list[R
     for folder in folders if not trust else ():
         check_own_code(read_fields(folder), f"the run {folder}")
     return [open_run(folder, trust=trust) for folder in folders]
+
+
+class GivenCodes(NamedTuple):
+    """Codes on the command line, and what belongs to them."""
+
+    codes: Path | None = None
+    factors: Path | None = None
+    images: Path | None = None
+    missing: str = "error"
+    discrete: bool = False
+
+
+def open_representations(
+    names: Sequence[str] | None,
+    given: GivenCodes,
+    store: str | None,
+    *,
+    trust: bool,
+    data: FactorData | None = None,
+) -> list[Representation]:
+    """Open what is named on the command line: runs, encoders as module:name, or codes from files.
+
+    Args:
+        names: Runs, and encoders as module:name.
+        given: Codes instead.
+        store: The folder of runs.
+        trust: Whether runs that need code outside of Unweave are opened.
+        data: The data of the encoders.
+
+    Returns:
+        The representations in the order given.
+    """
+    if bool(names) == (given.codes is not None):
+        raise InputError("give either runs (or encoders as module:name), or --codes FILE and --factors FILE.")
+    if given.codes is None:
+        if any((given.factors, given.images, given.discrete)):
+            raise InputError("--factors, --images and --discrete can be used with --codes only: a run knows its own.")
+        return [
+            opened
+            for name in dict.fromkeys(names or ())
+            for opened in ([_encoder(name, data)] if ENCODER.fullmatch(name) else open_runs([name], store, trust=trust))
+        ]
+    from unweave.data.files.factor_tables import read_matrix
+    from unweave.data.files.own_sources import read_factors
+    from unweave.representation import Codes
+
+    if data is not None:
+        raise InputError("--data can be used with runs and encoders only: codes have --factors and --images.")
+    if given.missing not in ("error", "drop"):
+        raise InputError(f"--missing takes error or drop, got {given.missing!r}.")
+    options: dict[str, Any] = {"missing": given.missing}
+    factors: Any = given.factors
+    if given.images is None:
+        factors = read_factors(factors, header_optional=True, **options)
+    codes = read_matrix(given.codes)
+    return [Codes(codes, factors, images=given.images, discrete=given.discrete, name=given.codes.stem, **options)]
+
+
+def _encoder(name: str, data: FactorData | None) -> Encoder:
+    from unweave.own_code import imported
+    from unweave.representation import Encoder
+
+    if data is None:
+        raise InputError(f"the encoder {name} needs data: name it with --data, as in --data dsprites,size=32.")
+    found: Any = imported("encoder", name)
+    made: Any = found() if inspect.isclass(found) else found
+    return Encoder(made, data, name=name)
 
 
 def stem_of(run: Run) -> str:

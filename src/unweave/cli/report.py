@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from unweave.cli.options import (
+    ENCODER,
+    CodesFile,
+    Discrete,
+    FactorsFile,
+    GivenCodes,
+    ImagesPath,
+    Missing,
     Quiet,
     RunName,
+    RunNames,
     Store,
     Trust,
     Verbose,
@@ -18,6 +26,7 @@ from unweave.cli.options import (
     console,
     find_runs,
     load_data,
+    open_representations,
     open_runs,
     parse,
     parse_folder,
@@ -27,7 +36,7 @@ from unweave.errors import InputError
 
 
 def report(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN…", help="Runs: run id or unique prefix, label, or folder.")],
+    runs: RunNames = None,
     out: Annotated[Path, typer.Option(help="The HTML file to write.")] = Path("report.html"),
     data: Annotated[
         str | None,
@@ -36,6 +45,11 @@ def report(
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="An option of --data, as in data.size=32; can be repeated.")
     ] = None,
+    codes: CodesFile = None,
+    factors: FactorsFile = None,
+    pictures: ImagesPath = None,
+    missing: Missing = "error",
+    discrete: Discrete = False,
     scored: Annotated[
         bool, typer.Option("--score", help="First score the runs with every metric that applies.")
     ] = False,
@@ -44,7 +58,7 @@ def report(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Write one self-contained HTML file about a run, or a comparison of several.
+    """Write one self-contained HTML file about a run, an encoder or codes, or a comparison of several.
 
     It shows what was trained on what, the stored scores with their meaning and where each lies among comparable runs
     of the store, every figure that applies, the configuration, and the command that trains the run again.
@@ -55,11 +69,15 @@ def report(
     from unweave.progress import progress
     from unweave.reports.run_report import report as write_report
 
-    folders = find_runs(runs, store)
     options = {key.removeprefix("data."): value for key, value in parse(settings).items()}
     if options and data is None:
         raise InputError("--set has the options of --data: name the data set with --data.")
     images = None if data is None else load_data(data, options)
+    given = GivenCodes(codes, factors, pictures, missing, discrete)
+    if runs and not any(map(ENCODER.fullmatch, runs)) and given == GivenCodes():
+        opened: list[Any] = list(find_runs(runs, store))  # also without weights
+    else:
+        opened = list(open_representations(runs, given, store, trust=trust, data=images))
     total = sum(figure.source in ("run", "runs") for figure in FIGURES.values())
     with progress("report", total, unit="figures") as advance:
         seen = 0
@@ -70,7 +88,9 @@ def report(
             seen += 1
 
         baselines = stored_results()
-        write_report(folders, out, data=images, scored=scored, trust=trust, baselines=baselines, watch=watch)
+        write_report(
+            opened, out, data=images, store=store, scored=scored, trust=trust, baselines=baselines, watch=watch
+        )
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)
 
 

@@ -1,4 +1,4 @@
-"""``unweave runs``: list, show, label, extend, pictures, rm."""
+"""``unweave runs``: list, show, latest, label, extend, pictures, rm."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from unweave.cli.options import (
 )
 from unweave.errors import InputError, Unavailable
 from unweave.plain_json import to_plain
-from unweave.store.folder import LOG, existing_store, remove_run, runs_in, write_label
+from unweave.store.folder import LATEST, LOG, existing_store, remove_run, runs_in, write_label
 from unweave.store.log import read_log
 from unweave.store.record import DAMAGED, OTHER, Record, read_record
 from unweave.store.scores import read_protocol
@@ -156,6 +156,12 @@ def show_run(run: RunName, store: Store = None, as_json: Json = False) -> None:
     if traceback:
         console.print(f"\n{traceback}", highlight=False, soft_wrap=True)
     console.print(str(folder), soft_wrap=True)
+
+
+@runs_app.command("latest")
+def show_latest(store: Store = None, as_json: Json = False) -> None:
+    """Show the run that was begun last; `latest` also names it wherever a run is accepted."""
+    show_run(LATEST, store, as_json)
 
 
 @runs_app.command("label")

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
 from unweave.cli.options import (
+    CodesFile,
+    Discrete,
+    FactorsFile,
+    GivenCodes,
     Json,
+    Missing,
     Quiet,
     RunNames,
     Seed,
@@ -20,25 +24,30 @@ from unweave.cli.options import (
     Trust,
     Verbose,
     console,
-    open_runs,
+    load_data,
+    open_representations,
     parse,
     print_json,
 )
 from unweave.errors import InputError
 
 if TYPE_CHECKING:
+    from unweave.data import FactorData
     from unweave.metrics import Scores
-    from unweave.training import Run
+    from unweave.representation import Representation
 
 
 def score(
     runs: RunNames = None,
-    codes: Annotated[
-        Path | None, typer.Option(help="Instead of runs: codes (N, D), an .npy or .csv file with one row per sample.")
+    data: Annotated[
+        str | None,
+        typer.Option(
+            help="The data set, as in xysquares or xysquares,size=32.", show_default="the one runs were trained on"
+        ),
     ] = None,
-    factors: Annotated[
-        Path | None, typer.Option(help="With --codes: factors (N, K), an .npy or .csv file with one row per sample.")
-    ] = None,
+    codes: CodesFile = None,
+    factors: FactorsFile = None,
+    missing: Missing = "error",
     metrics: Annotated[
         list[str] | None,
         typer.Option(
@@ -70,8 +79,9 @@ def score(
         int | None,
         typer.Option(help="Number of adjacent columns of the codes that form one latent.", show_default="1"),
     ] = None,
-    discrete: Annotated[
-        bool, typer.Option("--discrete", help="With --codes: every latent takes one of a few values.")
+    discrete: Discrete = False,
+    matrix: Annotated[
+        bool, typer.Option("--matrix", help="Print how much each latent knows about each factor, above chance.")
     ] = False,
     workers: Annotated[
         int | None, typer.Option("--threads", min=1, help="Maximum number of threads.", show_default="one per core")
@@ -83,7 +93,7 @@ def score(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Score runs, or codes against factors.
+    """Score runs, encoders of your own (module:name with --data), or codes against factors.
 
     Without --metric, all metrics that apply are computed, and the others are listed with the reason. The scores of a
     run are stored with it and are not measured again with the same settings. With --json, only scores are printed:
@@ -91,65 +101,77 @@ def score(
     """
     if workers is not None and workers > (cores := os.cpu_count() or 1):
         raise InputError(f"--threads must be at most the number of cores of this machine, {cores}, got {workers}.")
-    if bool(runs) == (codes is not None):
-        raise InputError("give either runs, or --codes FILE (and --factors FILE).")
-    if runs and (factors is not None or discrete):
-        raise InputError("--factors and --discrete can be used with --codes only: a run knows its data and latent.")
-    common: dict[str, Any] = {"metrics": metrics or "all", "settings": _by_metric(settings), "seed": seed}
-    common |= {} if dims_per_latent is None else {"dims_per_latent": dims_per_latent}
-    if codes is not None:
-        if samples is not None or test_samples is not None or source is not None:
-            raise InputError(
-                "--samples, --test-samples and --source can be used with runs only: all rows of --codes are used."
-            )
-        _score_codes(codes, factors, as_json, {**common, "discrete": discrete, "workers": workers})
-        return
     sizes = {"samples": samples, "test_samples": test_samples, "source": source}
-    common |= {name: value for name, value in sizes.items() if value is not None}
-    _score_runs(open_runs(runs or [], store, trust=trust), as_json, {**common, "workers": workers})
+    if codes is not None and any(value is not None for value in sizes.values()):
+        raise InputError("--samples, --test-samples and --source can be used with runs only: all rows are scored.")
+    of_metrics = _by_metric(settings)
+    images = None if data is None else load_data(data)
+    given = GivenCodes(codes, factors, None, missing, discrete)
+    opened = open_representations(runs, given, store, trust=trust, data=images)
+    asked: Any = metrics or "all"
+    if matrix and metrics and "follows" not in metrics:
+        asked = [*metrics, "follows"]
+    arguments: dict[str, Any] = {"metrics": asked, "settings": of_metrics, "seed": seed, "workers": workers}
+    arguments |= {} if dims_per_latent is None else {"dims_per_latent": dims_per_latent}
+    arguments |= {name: value for name, value in sizes.items() if value is not None}
+    _score(opened, images, as_json, matrix, arguments)
 
 
-def print_scores(scores: Scores) -> None:
-    """Print every score with its range and direction, and then which metrics were left out and why."""
-    from unweave.metrics import METRICS
+def print_scores(scores: Scores, *, matrix: bool = False) -> None:
+    """Print every score with its range and direction, what each latent follows, and what was left out and why."""
+    from unweave.metrics.scoring.display import table_rows
 
     table = Table("metric", "score", "better", "range", box=None, pad_edge=False)
-    for name, value in scores.table.items():
-        metric, _, part = name.rpartition(".")
-        known = METRICS.get(name) or METRICS.get(metric)
-        best, limits = (known.best, known.ranges.get(part, known.range)) if known else ("", "")
-        table.add_row(name, f"{value:.4f}", best, limits)
+    for row in table_rows(scores.table):
+        table.add_row(*row)
     console.print(table)
+    for name, note in scores.notes.items():
+        console.print(f"{name}: {note}", soft_wrap=True, highlight=False)
+    print_follows(scores, matrix=matrix)
     _print_left_out({"": scores})
 
 
-def _score_codes(codes: Path, factors: Path | None, as_json: bool, arguments: dict[str, Any]) -> None:
-    from unweave.data.files.factor_tables import read_matrix
-    from unweave.metrics import score_codes
+def print_follows(scores: Scores, title: str = "", *, matrix: bool = False) -> None:
+    """Print which factor each latent follows and, with ``matrix``, the numbers of all of them."""
+    from unweave.metrics.scoring.display import follow_lines, matrix_lines
 
-    labels = None if factors is None else read_matrix(factors)
-    scores = score_codes(read_matrix(codes), labels, **arguments)
-    if as_json:
-        console.print(scores.table_to_json(), soft_wrap=True, highlight=False)
-    else:
-        print_scores(scores)
+    if (found := scores.get("follows")) is not None:
+        numbers = ["", *matrix_lines(found), ""] if matrix else [""]
+        for line in (*numbers, *([title] if title else ()), *follow_lines(found)):
+            console.print(line, soft_wrap=True, highlight=False)
 
 
-def _score_runs(runs: Sequence[Run], as_json: bool, arguments: dict[str, Any]) -> None:
-    from unweave.training import score as score_run
+def _score(
+    opened: Sequence[Representation],
+    data: FactorData | None,
+    as_json: bool,
+    matrix: bool,
+    arguments: dict[str, Any],
+) -> None:
+    from unweave.representation import Codes
+    from unweave.training import Run
+    from unweave.training import score as measure
 
-    scored = {run.folder.name: score_run(run, **arguments) for run in runs}
-    if as_json:
+    def name_of(each: Representation) -> str:
+        return each.folder.name if isinstance(each, Run) else each.name
+
+    scored = {name_of(each): measure(each, data, **arguments) for each in opened}
+    if as_json and isinstance(opened[0], Codes):
+        console.print(scored[name_of(opened[0])].table_to_json(), soft_wrap=True, highlight=False)
+    elif as_json:
         print_json({name: json.loads(scores.table_to_json()) for name, scores in scored.items()})
     elif len(scored) == 1:
-        print_scores(next(iter(scored.values())))
+        print_scores(next(iter(scored.values())), matrix=matrix)
     else:
+        shown = {each.name[:8] if isinstance(each, Run) else each.name: scored[name_of(each)] for each in opened}
         rows = list(dict.fromkeys(row for scores in scored.values() for row in scores.table))
-        table = Table("metric", *(name[:8] for name in scored), box=None, pad_edge=False)
+        table = Table("metric", *shown, box=None, pad_edge=False)
         for row in rows:
             values = [scores.table.get(row) for scores in scored.values()]
             table.add_row(row, *("" if value is None else f"{value:.4f}" for value in values))
         console.print(table)
+        for name, scores in shown.items():
+            print_follows(scores, f"{name}:", matrix=matrix)
         _print_left_out(scored)
 
 

@@ -189,7 +189,7 @@ def _weights(terms: list[str] | None) -> dict[str, float]:
 def _check_metrics(configuration: Any, images: Any, metrics: list[str] | None) -> None:
     """Refuse metrics that do not apply to what is about to be trained."""
     from unweave.metrics import check_metrics
-    from unweave.training.representation import offers_of
+    from unweave.representation import offers_of
 
     check_metrics(metrics or "all", images, offers=offers_of(configuration.latent))
 

@@ -25,7 +25,84 @@ HASHED = 1 << 24  # bytes hashed at a time
 Array = NDArray[Any]
 
 
-class OwnImages(FactorData):
+class LabelTable(FactorData):
+    """Rows of factors without images, which codes can belong to; ``table`` is None where the factors are not known."""
+
+    finite_table = True
+    loaded_as = OWN
+    has_images = False
+    shape = (1, 0, 0)
+
+    def __init__(self, table: Table | None, rows: int, *, name: str) -> None:
+        self.name, self._rows_count = name, rows if table is None else len(table)
+        self._set_table(table)
+
+    def _set_table(self, table: Table | None) -> None:
+        self._table = table
+        self.card = Card(
+            title="your own images" if self.has_images else "your own factors",
+            space=None if table is None else table.space,
+            shape=self.shape,
+            licence="yours",
+            citation="yours",
+            home=self.name,
+        )
+
+    def fingerprint(self) -> str:
+        """Return a hash of the factors with their names and kinds."""
+        return digest(f"{self.num_images} rows", *self._table_parts())
+
+    def _table_parts(self) -> tuple[str | bytes, ...]:
+        """Return what is hashed of the table."""
+        if self._table is None:
+            return ()
+        kinds = list(self._table.space.kinds) if self._table.space else ["continuous", *self._table.words]
+        described = f"{self._table.codes.dtype} {self._table.names} {kinds}"
+        return described, self._table.codes.numpy().tobytes()
+
+    @property
+    def labels(self) -> Tensor | None:
+        """The factors (N, K): int64 values on the grid, or float64 if one is continuous or has missing values."""
+        return None if self._table is None else self._table.codes
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        """The names of the columns of the table."""
+        return () if self._table is None else self._table.names
+
+    @property
+    def table(self) -> Table | None:
+        """The table of factors."""
+        return self._table
+
+    @property
+    def space(self) -> FactorSpace:
+        """The grid of the values that occur in the table."""
+        if self._table is not None and self._table.space is None:
+            raise InputError(f"{self.name}: {self._table.why_no_grid} This needs factors on a grid.")
+        return super().space
+
+    @property
+    def can_intervene(self) -> bool:
+        """Whether every point of the grid has an image."""
+        return False
+
+    @property
+    def num_images(self) -> int:
+        """The number of rows."""
+        return self._rows_count
+
+    def __repr__(self) -> str:
+        factors = "without factors" if self._table is None else f"with factors {self._table}"
+        what = f"{self.num_images:,} {'images' if self.has_images else 'rows'}"
+        shape = "×".join(map(str, self.shape)) if self.has_images else "no images"
+        return "\n".join([f"<{self.name}: {what} {factors}; {shape}>", *self._told()])
+
+    def _read(self, index: Tensor, generator: torch.Generator | None) -> Tensor:
+        raise InputError(f"{self.name} has factors but no images: pass images= as well (--images on the command line).")
+
+
+class OwnImages(LabelTable):
     """A finite table of images, with or without factors, one row per image.
 
     ``images`` are uint8, or floats from 0 to 1, of shape (N, H, W), (N, H, W, C) or (N, C, H, W); four channels are
@@ -33,8 +110,7 @@ class OwnImages(FactorData):
     them is drawn at random; a point without an image is an error. :meth:`sample` draws rows of the table.
     """
 
-    finite_table = True
-    loaded_as = OWN
+    has_images = True
     newer = BEFORE_FILTERS
 
     def __init__(
@@ -59,15 +135,7 @@ class OwnImages(FactorData):
         self._has_alpha = channels == 4
         self.notes = (*notes, "four channels were read as RGBA and blended with black") if channels == 4 else notes
         self.shape = (3 if channels == 4 else channels, height, width)
-        self._table = table
-        self.card = Card(
-            title="your own images",
-            space=None if table is None else table.space,
-            shape=self.shape,
-            licence="yours",
-            citation="yours",
-            home=name,
-        )
+        self._set_table(table)
         if table is not None and table.space is not None and table.space.has_positions:
             cells = table.space.index(table.codes)
             self._cells, self._rows = cells.sort(stable=True)
@@ -83,23 +151,7 @@ class OwnImages(FactorData):
         total = hashlib.sha256()
         for part in torch.arange(self.num_images).split(max(1, HASHED // math.prod(self.shape))):
             total.update(self._read(part, None).numpy().data)
-        if self._table is None:
-            return digest(total.digest())
-        kinds = self._table.space.kinds if self._table.space else ["continuous"]
-        described = f"{self._table.codes.dtype} {self._table.names} {list(kinds)}"
-        return digest(total.digest(), described, self._table.codes.numpy().tobytes())
-
-    @property
-    def labels(self) -> Tensor | None:
-        """The factors (N, K): int64 values on the grid, or float64 if a factor is continuous."""
-        return None if self._table is None else self._table.codes
-
-    @property
-    def space(self) -> FactorSpace:
-        """The grid of the values that occur in the table."""
-        if self._table is not None and self._table.space is None:
-            raise InputError(f"{self.name}: {self._table.why_no_grid} This needs factors on a grid.")
-        return super().space
+        return digest(total.digest(), *self._table_parts())
 
     @property
     def can_intervene(self) -> bool:
@@ -163,11 +215,6 @@ class OwnImages(FactorData):
             images = over_black(images.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
         pixels = torch.from_numpy(np.ascontiguousarray(images))
         return pixels if self._size is None else resize(pixels, self._size, self._filter)
-
-    def __repr__(self) -> str:
-        factors = "without factors" if self._table is None else f"with factors {self._table}"
-        shape = "×".join(map(str, self.shape))
-        return "\n".join([f"<{self.name}: {self.num_images:,} images {factors}; {shape}>", *self._told()])
 
 
 def _channels_last(name: str, images: Array) -> bool:

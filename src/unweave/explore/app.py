@@ -132,7 +132,9 @@ def jacobian(run: Run, body: Body, queue: Queue) -> Response:
 @router.post("/runs/{name}/encode")
 def encode(run: Run, body: Body, queue: Queue, width: int | None = None, height: int | None = None) -> Response:
     """Return the code of a picture: a file, or RGBA bytes if width and height are given."""
-    shape = run.run.configuration.data.shape
+    shape = run.run.shape
+    if shape is None or not run.run.encodes:
+        raise InputError(f"{run.run.title} has no encoder, so pictures cannot be encoded.")
     image = from_file(body, shape) if width is None or height is None else from_rgba(body, width, height, shape)
     with queue():
         codes = run.run.encode(image[None])[0]
@@ -166,6 +168,14 @@ def sample(run: Run, fields: Fields, queue: Queue) -> Response:
 def factor(run: Run, fields: Fields) -> Response:
     """Return images of the data in which one factor moves."""
     images, values = examples.along_factor(run.needed_data(), fields.get("factor"), fields.get("factors"))
+    return _framed({"values": values}, to_rgba(images))
+
+
+@router.post("/runs/{name}/latent")
+def along_latent(run: Run, fields: Fields, queue: Queue) -> Response:
+    """Return images of the data from the lowest to the highest value of a latent, for what has no decoder."""
+    with queue():
+        images, values = run.along_latent(fields.get("latent"))
     return _framed({"values": values}, to_rgba(images))
 
 

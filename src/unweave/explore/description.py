@@ -7,66 +7,67 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from unweave.data import FactorData
 from unweave.errors import InputError, Unavailable
+from unweave.factors import FactorSpace
 from unweave.latents import Summary
-from unweave.metrics.estimators.information import normalised_information
+from unweave.metrics import Follows
 from unweave.names import spelled
 from unweave.plain_json import to_plain
-from unweave.streams import stream
+from unweave.representation import Representation
 from unweave.training import Run
 from unweave.training.end_summary import summarise
 
-SAMPLE = 4000  # images that mutual information is estimated from
 SPAN = 2.0  # standard deviations of the prior, over which sliders of Gaussian latents range
 MOST_COLUMNS = 128  # latents for which a Jacobian is computed, one backward pass each
 SCORES = 8  # in the heading
 
-Floats = NDArray[np.float64]
 
-
-def describe(run: Run, data: FactorData | None, summary: Summary | None, no_data: str = "") -> dict[str, Any]:
-    """Return the description of a run; see ``static/source.js`` for its fields."""
-    codes = factors = None
-    if data is not None:
-        images, factors = data.sample(SAMPLE, stream(0, "explore"))
-        codes = run.encode(images)
-    information = None
-    if codes is not None and factors is not None:
-        information = normalised_information(codes.double().numpy(), factors.numpy(), discrete=run.discrete)
-    latents = _latents(run, summary, information, data)
+def describe(
+    run: Representation, data: FactorData | None, summary: Summary | None, no_data: str = ""
+) -> dict[str, Any]:
+    """Return the description of a representation; see ``static/source.js`` for its fields."""
+    found = None if data is None else run.follows(data)
     space = data.space if data is not None and data.has_factors else None
     return {
-        "name": run.folder.name,
-        "title": f"{spelled(run.configuration.recipe)} on {spelled(run.configuration.data.label)}",
+        "name": run.folder.name if isinstance(run, Run) else run.name,
+        "title": f"{spelled(run.method)} on {spelled(run.data_label)}" if isinstance(run, Run) else run.title,
         "facts": facts(run),
-        "shape": list(run.configuration.data.shape),
+        "shape": None if run.shape is None else list(run.shape),
         "order": summary.order_name if summary else "",
-        "latents": latents,
-        "factors": None
-        if space is None
-        else [
-            {"name": name, "size": size, "kind": kind}
-            for name, size, kind in zip(space.names, space.sizes, space.kinds, strict=True)
-        ],
-        "mutualInformation": None if information is None else np.round(information, 4).tolist(),
-        "start": {"codes": summary.mean if summary else [0.0] * run.model.latent.size},
+        "latents": _latents(run, summary, found),
+        "factors": None if space is None else _factors(space),
+        "mutualInformation": None if found is None or space is None else np.round(found.share, 4).tolist(),
+        "follows": None if found is None else _matrix(found),
+        "start": {"codes": summary.mean if summary else [0.0] * run.size},
         "note": no_data,
         "hint": run.hint,
         "can": {
-            "encode": True,
-            "data": data is not None,
-            "sample": summary is not None or run.has_posterior,
-            "jacobian": run.model.latent.size <= MOST_COLUMNS,
-            "live": True,
+            "encode": run.encodes,
+            "decode": run.decodes,
+            "data": data is not None and data.has_images,
+            "sample": run.decodes and (summary is not None or run.has_posterior),
+            "jacobian": run.decodes and run.size <= MOST_COLUMNS,
+            "live": isinstance(run, Run),
         },
     }
 
 
-def facts(run: Run) -> list[list[str]]:
-    """Return labels and texts for the heading of a run."""
+def _factors(space: FactorSpace) -> list[dict[str, Any]]:
+    each = zip(space.names, space.sizes, space.kinds, strict=True)
+    return [{"name": name, "size": size, "kind": kind} for name, size, kind in each]
+
+
+def _matrix(found: Follows) -> dict[str, Any]:
+    share, chance = (np.round(matrix, 4).tolist() for matrix in (found.share, found.chance))
+    return {"factors": list(found.factors), "share": share, "chance": chance, "unfollowed": list(found.unfollowed)}
+
+
+def facts(run: Representation) -> list[list[str]]:
+    """Return labels and texts for the heading of a representation."""
+    if not isinstance(run, Run):
+        return [["latents", f"{run.size}"], ["decoder", "yes" if run.decodes else "none"]]
     c, state = run.configuration, run.state
     trained = [["net", c.net.name], ["steps", f"{run.step:,}"]] if c.linear is None else []
     named = [["label", run.label]] if run.label else []
@@ -78,49 +79,47 @@ def facts(run: Run) -> list[list[str]]:
     return shown
 
 
-def summary_of(run: Run, data: FactorData | None) -> Summary | None:
+def summary_of(run: Representation, data: FactorData | None) -> Summary | None:
     """Return the stored summary; for a run in training, one that is measured now if there is data."""
     try:
         return run.summary
     except Unavailable:
-        return None if data is None else summarise(run.model, run.configuration, data)
+        if data is None or not isinstance(run, Run):
+            return None
+        return summarise(run.model, run.configuration, data)
 
 
-def _latents(
-    run: Run, summary: Summary | None, information: Floats | None, data: FactorData | None
-) -> list[dict[str, Any]]:
-    size = run.model.latent.size
+def _latents(run: Representation, summary: Summary | None, found: Follows | None) -> list[dict[str, Any]]:
+    size = run.size
     low, high = _ranges(run, summary)
-    values = run.model.values
+    values = run.levels
     importance = summary.information if summary else [0.0] * size
     active = summary.active if summary else [True] * size
-    names = data.space.names if information is not None and data is not None else ()
-    order = summary.order if summary else list(range(size))
     latents = []
-    for index in order:
-        best = None if information is None else int(information[index].argmax())
-        known = information is not None and best is not None and information[index, best] > 0
+    for index in summary.order if summary else list(range(size)):
+        link = next(iter(found.of_latent(index)), None) if found is not None else None
         latents.append(
             {
                 "index": index,
                 "low": low[index],
                 "high": high[index],
-                "levels": None if values is None else values[index].cpu().tolist(),
+                "levels": None if values is None else values[index].tolist(),
                 "importance": importance[index],
-                "factor": names[best] if known and best is not None else None,
-                "certainty": float(information[index, best]) if known and information is not None else None,
+                "factor": None if link is None else link.factor,
+                "certainty": None if link is None else link.share,
+                "chance": None if link is None else link.chance,
+                "weak": link is not None and link.weak,
                 "active": active[index],
             }
         )
     return to_plain(latents)  # type: ignore[no-any-return]
 
 
-def _ranges(run: Run, summary: Summary | None) -> tuple[list[float], list[float]]:
-    """Return the ends of every slider: those of a traversal, see :meth:`Run.traversal_values`."""
+def _ranges(run: Representation, summary: Summary | None) -> tuple[list[float], list[float]]:
+    """Return the ends of every slider: those of a traversal, see :meth:`Representation.traversal_values`."""
     if summary is None and not run.has_posterior and not run.discrete:  # in training, and its data is not here
-        return [-1.0] * run.model.latent.size, [1.0] * run.model.latent.size
-    learned = {name: value.detach().cpu() for name, value in run.model.learned.items()}
-    ends = run.model.latent.traversal(2, SPAN, summary, learned)
+        return [-1.0] * run.size, [1.0] * run.size
+    ends = run.traversal_ends(SPAN, summary)
     low, high = ends[:, 0], ends[:, -1]
     constant = high <= low
     return torch.where(constant, low - 1, low).tolist(), torch.where(constant, high + 1, high).tolist()

@@ -12,13 +12,19 @@ import torch
 from torch import Tensor
 
 from unweave.data import FactorData
-from unweave.errors import InputError, MissingExtra, Unavailable
+from unweave.errors import InputError, MissingExtra, Unavailable, whole
 from unweave.explore.description import describe, facts, summary_of
 from unweave.explore.run_selection import Selection
 from unweave.latents import Summary
+from unweave.latents.latent import evenly
+from unweave.representation import Codes, Representation
 from unweave.store.folder import CHECKPOINT, WEIGHTS
-from unweave.training import Run, open_run
+from unweave.streams import stream
+from unweave.training import open_run
 
+ALONG = 11  # images along a latent
+RANKED = 1_000  # images that they are chosen from
+MOST_ROWS = 10_000_000
 KEPT = 6  # runs that are open at a time
 MOST_CODES = 1024  # decoded by one request
 
@@ -26,7 +32,7 @@ MOST_CODES = 1024  # decoded by one request
 class OpenRun:
     """One run with its data, if that can be opened, and its description."""
 
-    def __init__(self, run: Run, selection: Selection) -> None:
+    def __init__(self, run: Representation, selection: Selection) -> None:
         self.run, self._selection = run, selection
         self._lock = threading.Lock()
 
@@ -64,7 +70,7 @@ class OpenRun:
 
     def codes(self, body: bytes) -> Tensor:
         """Return the codes (n, D) in the bytes of a request: float32, little-endian."""
-        size = self.run.model.latent.size
+        size = self.run.size
         if not body or len(body) % (4 * size):
             raise InputError(f"codes are rows of {size} float32 values, got {len(body)} bytes.")
         codes = torch.frombuffer(bytearray(body), dtype=torch.float32).reshape(-1, size)
@@ -76,8 +82,25 @@ class OpenRun:
 
     def sample(self, generator: torch.Generator) -> Tensor:
         """Return a random code (1, D): from the prior, or from the marginals over the data."""
-        learned = {name: value.detach().cpu() for name, value in self.run.model.learned.items()}
-        return self.run.model.latent.sample(1, generator, self.summary, learned)
+        return self.run.sample_codes(1, generator, self.summary)
+
+    @cached_property
+    def _ranked(self) -> tuple[Tensor, Tensor]:
+        """Rows of the data and their codes (n, D), of a random sample."""
+        data = self.needed_data()
+        index = torch.randperm(min(data.num_images, MOST_ROWS), generator=stream(0, "explore"))[:RANKED]
+        if isinstance(self.run, Codes):
+            return index, self.run.values[index].float()
+        return index, self.run.encode(data.rows(index, stream(0, "explore")))
+
+    def along_latent(self, latent: Any) -> tuple[Tensor, list[float]]:
+        """Return images (n, C, H, W) of the data at evenly spaced ranks of a latent, and the values of the latent."""
+        latent = whole("latent", latent, at_most=self.run.size - 1)
+        index, codes = self._ranked
+        order = codes[:, latent].argsort()
+        rows = order[evenly(len(order), ALONG)]
+        images = self.needed_data().rows(index[rows], stream(0, "explore"))
+        return images, codes[rows, latent].tolist()
 
     def columns(self, code: Tensor) -> Tensor:
         """Return the derivatives (D, H, W) of the image at a code (D,) by each latent, of the strongest channel."""
@@ -92,16 +115,21 @@ class OpenRuns:
     def __init__(self, selection: Selection) -> None:
         self.selection = selection
         self._open: OrderedDict[tuple[str, int], OpenRun] = OrderedDict()
+        self._given = {each.name: OpenRun(each, selection) for each in selection.given}
         self._paths: dict[str, Path] = {}  # of the runs that were opened
         self._lock = threading.Lock()
 
     def ready(self, name: str) -> OpenRun | None:
         """Return a run whose latest weights are open already, without waiting for others to be opened."""
+        if name in self._given:
+            return self._given[name]
         folder = self._paths.get(name)
         return None if folder is None else self._open.get((name, weights_version(folder)))
 
     def open(self, name: str) -> OpenRun:
-        """Return a run of the selection with its latest weights."""
+        """Return a run of the selection with its latest weights, or a representation that was given."""
+        if name in self._given:
+            return self._given[name]
         folder = self.selection.folder(name)
         key = (name, weights_version(folder))
         with self._lock:

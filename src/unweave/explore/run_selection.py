@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from unweave.errors import NOT_ALLOWED, InputError, unknown
+from unweave.errors import NOT_ALLOWED, InputError, Unavailable, unknown
 from unweave.own_code import guarded
-from unweave.store.folder import CONFIGURATION, existing_store, runs_in
+from unweave.representation import Representation
+from unweave.store.folder import CONFIGURATION, existing_store, find_run, runs_in, store_folder
 from unweave.study.spec import shipped_spec
 from unweave.study.table import Protocols
 from unweave.training.public import locate_run
 
-Kind = Literal["run", "study", "store"]
+Kind = Literal["run", "study", "store", "representation"]
 
 
 @dataclass
@@ -29,10 +31,14 @@ class Selection:
     settings: dict[str, dict[str, Any]] | None = None  # of the runs of a study, by their names
     protocols: dict[str, Protocols] = field(default_factory=dict)  # with which a study measures its runs
     trusted: bool = False  # whether code of the user's own, which a configuration names, may be imported
+    note: str = ""  # what the user should know about how the argument was read
+    given: Sequence[Representation] = ()  # encoders and codes that are in no store
     _folders: dict[str, Path] = field(default_factory=dict)
 
     def folders(self) -> Mapping[str, Path]:
         """Return the folders of all runs by name: those of a study whether they exist or not, or those in the store."""
+        if self.given:
+            return {}
         if self.settings is not None:
             return {name: self.store / name for name in self.settings}
         self._folders = {folder.name: folder for folder in runs_in(self.store)}
@@ -70,9 +76,32 @@ def find_selection(target: str | None, *, store: str | Path | None = None, trust
     if not path.exists() and shipped_spec(target) is not None:
         return _study(target, store, trusted)
     if path.is_dir() and not (path / CONFIGURATION).is_file() and store is None:
-        return _stored(path, trusted)
+        selection = _stored(path, trusted)
+        if os.sep not in target and _names_a_run(target):
+            selection.note = (
+                f"{target} is a folder here, and was taken as a store; a run has that name too: --store STORE."
+            )
+        return selection
     folder = path.absolute() if (path / CONFIGURATION).is_file() else locate_run(target, existing_store(store))
-    return Selection("run", folder.name, folder.parent, folder.name, trusted=trusted)
+    note = ""
+    if path.is_dir() and not (path / CONFIGURATION).is_file():
+        note = f"{target} was taken as a run of the store {folder.parent}; the folder {path} is named by ./{path.name}."
+    return Selection("run", folder.name, folder.parent, folder.name, trusted=trusted, note=note)
+
+
+def _names_a_run(target: str) -> bool:
+    """Return whether the store that is used by default has a run of that name, label or first digits."""
+    try:
+        find_run(target, store_folder())
+    except (InputError, Unavailable):
+        return False
+    return True
+
+
+def select_given(given: Sequence[Representation]) -> Selection:
+    """Return the selection of encoders and codes that are in no store; the page opens with the first."""
+    first = given[0]
+    return Selection("representation", first.title, Path(), first.name, given=given)
 
 
 def _stored(folder: Path, trusted: bool) -> Selection:

@@ -24,7 +24,7 @@ from unweave.figures.score_strips import draw_score_strips, make_score_strips
 from unweave.figures.training_curves import draw_training_curves, make_training_curves
 from unweave.figures.traversals import draw_traversals, make_traversals
 from unweave.figures.two_latents import draw_two_latents, make_two_latents
-from unweave.training import Run
+from unweave.representation import Representation
 
 _FIGURES = (
     Figure(
@@ -33,6 +33,7 @@ _FIGURES = (
         "runs",
         compare_reconstructions,
         draw_comparison,
+        needs=("encoder", "decoder"),
         paper="Locatello et al. 2019, figure 1",
     ),
     Figure(
@@ -41,7 +42,7 @@ _FIGURES = (
         "runs",
         make_samples,
         draw_samples,
-        needs=("end",),
+        needs=("end", "decoder"),
     ),
     Figure(
         "traversals",
@@ -49,7 +50,7 @@ _FIGURES = (
         "run",
         make_traversals,
         draw_traversals,
-        needs=("end",),
+        needs=("end", "encoder", "decoder"),
         paper="Michlo et al. 2023, figure 7",
         frames=traversal_frames,
         moving={"steps": STEPS},
@@ -60,7 +61,7 @@ _FIGURES = (
         "runs",
         make_two_latents,
         draw_two_latents,
-        needs=("end", "two latents"),
+        needs=("end", "encoder", "decoder", "two latents"),
         paper="Hsu et al. 2024, figure 4",
     ),
     Figure(
@@ -69,7 +70,7 @@ _FIGURES = (
         "run",
         make_interventions,
         draw_interventions,
-        needs=("end", "factors"),
+        needs=("end", "encoder", "decoder", "factors"),
         paper="Hsu et al. 2024, figures 7 to 10",
     ),
     Figure(
@@ -95,6 +96,7 @@ _FIGURES = (
         "runs",
         make_jacobians,
         draw_jacobians,
+        needs=("encoder", "decoder"),
         paper="Rhodes & Lee 2021, figures 1 to 3, 6 and 8 to 10",
     ),
     Figure(
@@ -103,7 +105,7 @@ _FIGURES = (
         "runs",
         make_curvature,
         draw_curvature,
-        needs=("end",),
+        needs=("end", "networks"),
     ),
     Figure(
         "latent_marginals",
@@ -127,7 +129,7 @@ _FIGURES = (
         "runs",
         make_run_distances,
         draw_run_distances,
-        needs=("grid",),
+        needs=("encoder", "grid"),
         paper="Michlo et al. 2023, figures 4 and 10",
     ),
     Figure(
@@ -194,7 +196,7 @@ _FIGURES = (
 FIGURES: dict[str, Figure] = {figure.name: figure for figure in _FIGURES}
 
 
-def applicable_figures(run: Run, data: FactorData) -> list[Figure]:
+def applicable_figures(run: Representation, data: FactorData) -> list[Figure]:
     """Return the figures that can be drawn of one run and its data, in the order of the catalogue.
 
     Figures of tables are not among them: they compare runs.

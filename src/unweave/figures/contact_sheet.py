@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from unweave.data import FactorData
+from unweave.data.files.factor_tables import Table
 from unweave.figures.drawing.strips import draw_strips
 from unweave.names import spelled
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_STEPS = 16  # images of a traversal
+PER_VALUE = 4  # images of one value of a factor, at least if there are that many
 MOST_FACTORS = 32  # traversals on a sheet
 
 
@@ -25,15 +27,22 @@ class Sheet:
 
     title: str
     rows: tuple[tuple[str, Tensor], ...]
+    captions: tuple[tuple[str, ...] | None, ...] = ()  # texts above the images of each row
 
 
 def make_sheet(data: FactorData, generator: torch.Generator, *, columns: int = MOST_STEPS) -> Sheet:
     """Make two rows of random images, then a traversal of each factor through one random point.
 
-    A traversal has at most ``columns`` images, evenly spaced. A grid too large for positions has no traversals.
+    A traversal has at most ``columns`` images, evenly spaced. A grid too large for positions has no traversals. A table
+    of images that does not fill its grid has several images per value of each factor instead, with the value above.
     """
     random = data.sample(2 * columns, generator).images
     rows = [("random", random[:columns]), ("", random[columns:])]
+    if data.labels is not None and data.factor_names and not data.can_intervene:
+        by_value = [_by_value(data, axis, generator, columns) for axis in range(len(data.factor_names[:MOST_FACTORS]))]
+        named = zip(data.factor_names, by_value, strict=False)
+        rows += [(name, images) for name, (images, _) in named]
+        return Sheet(spelled(data.name), tuple(rows), (None, None, *(captions for _, captions in by_value)))
     if data.has_factors and data.space.has_positions:
         drawn = data.sample(1, generator).factors  # a point that has an image
         assert drawn is not None
@@ -43,6 +52,33 @@ def make_sheet(data: FactorData, generator: torch.Generator, *, columns: int = M
             steps = torch.linspace(0, len(line) - 1, min(len(line), columns)).round().long()
             rows.append((name, data.images(line[steps], generator)))
     return Sheet(spelled(data.name), tuple(rows))
+
+
+def _by_value(data: FactorData, axis: int, generator: torch.Generator, columns: int) -> tuple[Tensor, tuple[str, ...]]:
+    """Return several images for each of some values of a factor, and the value above the first of each."""
+    assert data.labels is not None
+    column = data.labels[:, axis]
+    values = column[~column.isnan()].unique()  # sorted
+    shown = values[torch.linspace(0, len(values) - 1, min(len(values), max(2, columns // PER_VALUE))).round().long()]
+    each = columns // len(shown)
+    table: Table | None = getattr(data, "table", None)
+    rows: list[Tensor] = []
+    captions: list[str] = []
+    for value in shown.unique():
+        found = (column == value).nonzero()[:, 0]
+        chosen = found[torch.randperm(len(found), generator=generator)[:each]]
+        rows.append(chosen)
+        captions += [_value_name(table, axis, float(value)), *[""] * (len(chosen) - 1)]
+    return data.rows(torch.cat(rows), generator), tuple(captions)
+
+
+def _value_name(table: Table | None, axis: int, value: float) -> str:
+    """Return a value as it was given: a word, or a number."""
+    name = None if table is None else table.names[axis]
+    if table is None or name is None or (table.space is None and name not in table.words):
+        return f"{value:.3g}"
+    given = table.values[name][int(value)]
+    return str(given) if table.values[name].dtype.kind == "U" else f"{float(given):.4g}"
 
 
 def make_order(data: FactorData, generator: torch.Generator, *, columns: int = MOST_STEPS) -> Sheet:
@@ -67,4 +103,4 @@ def make_order(data: FactorData, generator: torch.Generator, *, columns: int = M
 
 def draw_contact_sheet(sheet: Sheet) -> Figure:
     """Draw one line per row of the sheet and return the matplotlib figure."""
-    return draw_strips(sheet.title, sheet.rows)
+    return draw_strips(sheet.title, sheet.rows, captions=sheet.captions or None)

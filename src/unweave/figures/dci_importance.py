@@ -14,6 +14,7 @@ from unweave.figures.drawing.latent_rows import ordered_latents
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.figures.mutual_information import Information, InformationMaps, draw_maps
 from unweave.metrics.dci import dci
+from unweave.representation import Representation
 from unweave.training import Run
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def make_dci_importance(
-    runs: Sequence[Run],
+    runs: Sequence[Representation],
     data: Sequence[FactorData],
     generator: torch.Generator,
     *,
@@ -44,19 +45,20 @@ def make_dci_importance(
     """
     maps = []
     for run, own, name in zip(runs, data, names_of(runs), strict=True):
-        drawn = own.sample(whole("samples", samples, at_least=10), generator)
-        if drawn.factors is None:
+        if not own.factor_names:
             raise InputError(f"dci_importance needs data with known factors, and {own.name} has images only.")
-        labels = drawn.factors.numpy()
+        codes, factors = run.draw(whole("samples", samples, at_least=10), generator, own)
+        assert factors is not None
+        labels = factors.numpy()
         varying = [k for k in range(labels.shape[1]) if len(np.unique(labels[:, k])) > 1]
-        stored = run.scores.get("dci") if importance == "gbt" else None
+        stored = run.scores.get("dci") if importance == "gbt" and isinstance(run, Run) else None
         if stored is None or stored.importance.shape[1] != len(varying):
-            stored = dci(run.encode(drawn.images), labels[:, varying], importance=importance)
+            stored = dci(codes, labels[:, varying], importance=importance)
         totals = stored.importance.sum(0)
         shares = np.divide(stored.importance, totals, out=np.zeros_like(stored.importance), where=totals > 0)
         order, active = ordered_latents(run)[0], run.summary.active
         inactive = tuple(not active[latent] for latent in order)
-        names = tuple(own.space.names[k] for k in varying)
+        names = tuple(own.factor_names[k] for k in varying)
         maps.append(Information(name, shares[order].T, names, tuple(order), inactive))
     title = title_of(runs[0], "DCI importance", data[0]) if len(runs) == 1 else "DCI importance"
     return InformationMaps(title, tuple(maps))

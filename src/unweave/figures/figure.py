@@ -11,8 +11,8 @@ import torch
 from unweave.data import FactorData
 from unweave.errors import InputError, extra, unknown
 from unweave.figures.drawing.titles import methods_of
+from unweave.representation import Representation
 from unweave.settings import Settings, keyword_settings
-from unweave.store.folder import SUMMARY
 from unweave.study.columns import choose_metrics
 from unweave.training import Run
 
@@ -21,19 +21,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
 
 Source = Literal["run", "runs", "data", "table"]
-Need = Literal["end", "factors", "grid", "two latents", "log"]
+Need = Literal["end", "encoder", "decoder", "networks", "factors", "grid", "two latents", "log"]
 SOURCES: dict[Source, str] = {
-    "run": "one run",
-    "runs": "one or several runs",
+    "run": "one run, encoder or table of codes",
+    "runs": "one or several runs, encoders or tables of codes",
     "data": "the data of runs, or --data NAME…",
     "table": "several runs, --study SPEC or --table FILE",
 }
 NEEDS: dict[Need, str] = {  # as in "this figure needs …"
     "end": "a finished run",
+    "encoder": "an encoder, which codes alone do not have",
+    "decoder": "a decoder: a run, or an encoder with a method decode",
+    "networks": "the networks of a run",
     "factors": "data with known factors",
     "grid": "data with an image of every combination of factors",
     "two latents": "at least two latents",
-    "log": "a training log, which linear recipes do not have",
+    "log": "a training log, which only runs have, but those of linear recipes do not",
 }
 
 
@@ -97,13 +100,13 @@ class Figure:
     moving: Mapping[str, Any] = field(default_factory=dict)  # settings of an animation that differ from the defaults
     skips: bool = False  # whether runs that lack something are left out and named, as long as others are drawn
 
-    def refusal(self, run: Run, data: FactorData) -> str | None:
+    def refusal(self, run: Representation, data: FactorData) -> str | None:
         """Return why the figure cannot be drawn for a run, as a sentence; None if it can."""
         lacking = [NEEDS[need] for need in self.needs if not _has(need, run, data)]
         return f"{self.name} needs {' and '.join(lacking)}." if lacking else None
 
     def of_runs(
-        self, runs: Sequence[Run], data: Sequence[FactorData], generator: torch.Generator, **settings: Any
+        self, runs: Sequence[Representation], data: Sequence[FactorData], generator: torch.Generator, **settings: Any
     ) -> Any:
         """Make the table of the figure for runs; ``data`` has the data set of each run.
 
@@ -130,7 +133,14 @@ class Figure:
         if self.source == "data":
             different = {own.identity.model_dump_json(): own for own in data}
             return self.make(list(different.values()), generator, **settings)
-        return self.make(self.rows(runs), **settings)
+        return self.make(self.table_of(runs), **settings)
+
+    def table_of(self, runs: Sequence[Representation]) -> pandas.DataFrame:
+        """Return the table that the figure draws of runs; others have no stored scores and are refused."""
+        stored = [run for run in runs if isinstance(run, Run)]
+        if len(stored) < len(runs):
+            raise InputError(f"{self.name} compares the stored scores of runs; write others into a table (--table).")
+        return self.rows(stored)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -152,16 +162,22 @@ class Figure:
         return {key: getattr(checked, key) for key in settings}
 
 
-def _has(need: Need, run: Run, data: FactorData) -> bool:
+def _has(need: Need, run: Representation, data: FactorData) -> bool:
     if need == "end":
-        return (run.folder / SUMMARY).exists()
+        return run.finished
+    if need == "encoder":
+        return run.encodes
+    if need == "decoder":
+        return run.decodes
+    if need == "networks":
+        return isinstance(run, Run)
     if need == "factors":
-        return data.has_factors
+        return bool(data.factor_names)
     if need == "grid":
         return data.has_factors and data.can_intervene and data.space.has_positions
     if need == "two latents":
-        return run.model.latent.size > 1
-    return not run.configuration.linear
+        return run.size > 1
+    return isinstance(run, Run) and not run.linear
 
 
 def records_of(figure: Figure, result: Any) -> list[dict[str, Any]]:

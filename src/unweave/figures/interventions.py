@@ -17,9 +17,9 @@ from unweave.figures.drawing.strips import mosaic
 from unweave.figures.drawing.style import INACTIVE, add_scale, heat_map, new_page
 from unweave.figures.drawing.texts import Labels, text_height, text_width, wrapped
 from unweave.figures.drawing.titles import title_of
-from unweave.figures.mutual_information import Information, information_map
+from unweave.figures.mutual_information import ABOVE_CHANCE, Information, information_map
 from unweave.figures.traversals import Inactive, Traversals, traversals_from
-from unweave.training import Run
+from unweave.representation import Representation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +44,7 @@ class Interventions:
 
 
 def make_interventions(
-    run: Run,
+    run: Representation,
     data: FactorData,
     generator: torch.Generator,
     *,
@@ -75,7 +75,7 @@ def make_interventions(
     """
     images = _telling(data.sample(CANDIDATES * whole("starts", starts, at_least=1), generator).images, starts)
     moved = traversals_from(run, data, images, steps=steps, inactive=inactive, most=most)
-    information = information_map(run, data, generator, samples=samples)
+    information = information_map(run, data, samples=samples)
     known = {latent: information.matrix[:, place] for place, latent in enumerate(information.latents)}
     order = sorted(range(len(moved.latents)), key=lambda place: _rank(known[moved.latents[place]]))
     title = title_of(run, latent_values(run, steps=steps)[1], data)
@@ -174,7 +174,7 @@ def draw_interventions(result: Interventions) -> Figure:
         panel.tick_params(length=0, pad=2, axis="x", labelrotation=90)
         top += row
     bar = (map_left / PAGE, 1 - (top + 0.1) / height, cell * len(factors) / PAGE, 0.07 / height)
-    add_scale(figure, image, bar, "I(z; f) / H(f)")
+    add_scale(figure, image, bar, ABOVE_CHANCE)
     figure.text(MARGIN / PAGE, MARGIN / height, "\n".join(caption), fontsize=SMALL, va="bottom", linespacing=1.2)
     return figure
 

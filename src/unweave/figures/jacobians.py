@@ -14,7 +14,7 @@ from unweave.errors import InputError, extra, whole
 from unweave.figures.drawing.strips import draw_strips, in_colour
 from unweave.figures.drawing.style import DIVERGING
 from unweave.figures.drawing.titles import names_of
-from unweave.training import Run
+from unweave.representation import Representation
 from unweave.training.components import components
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Jacobians:
 
 
 def make_jacobians(
-    runs: Sequence[Run],
+    runs: Sequence[Representation],
     data: Sequence[FactorData],
     generator: torch.Generator,
     *,
@@ -105,11 +105,11 @@ def make_jacobians(
         if first:
             chosen[place] = _images(own, points, factors, generator)
         columns = run.jacobian(run.encode(chosen[place]))  # (points, D, C, H, W)
-        if run.configuration.linear:
+        if run.linear:
             columns = columns * torch.tensor(run.summary.std)[:, None, None, None]
         blocks += [_block(name, image, part, most, energy) for image, part in zip(chosen[place], columns, strict=True)]
         if bases and first:
-            blocks += _bases(own, generator, run.model.latent.size, samples, most, energy)
+            blocks += _bases(own, generator, run.size, samples, most, energy)
     return Jacobians("Jacobian columns, by L2 norm", tuple(blocks), channels, energy, images)
 
 

@@ -15,7 +15,7 @@ from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, panel_grid
 from unweave.figures.drawing.style import INACTIVE
 from unweave.figures.drawing.titles import title_of
 from unweave.metrics.scoring.inputs import Floats
-from unweave.training import Run
+from unweave.representation import Representation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +37,7 @@ class LatentSample:
 
 
 def make_latent_marginals(
-    run: Run, data: FactorData, generator: torch.Generator, *, samples: int = 5_000, most: int = 20
+    run: Representation, data: FactorData, generator: torch.Generator, *, samples: int = 5_000, most: int = 20
 ) -> LatentSample:
     """Encode random images and keep the codes of the ``most`` most informative latents.
 
@@ -55,20 +55,20 @@ def make_latent_marginals(
 
 
 def sample_latents(
-    run: Run, data: FactorData, generator: torch.Generator, samples: int, most: int, about: str
+    run: Representation, data: FactorData, generator: torch.Generator, samples: int, most: int, about: str
 ) -> LatentSample:
     """Encode random images; ``about`` is the end of the title."""
-    codes = run.encode(data.sample(whole("samples", samples, at_least=2), generator).images).double().numpy()
+    codes = run.draw(whole("samples", samples, at_least=2), generator, data).codes.double().numpy()
     order, name = ordered_latents(run)
     latents = order[: whole("most", most, at_least=1)]
     active = run.summary.active
-    levels = run.model.values
+    levels = run.levels
     return LatentSample(
         title_of(run, f"{about} by {name}", data),
         codes[:, latents],
         tuple(latents),
         tuple(not active[latent] for latent in latents),
-        None if levels is None else levels.detach().cpu().double().numpy()[latents],
+        None if levels is None else levels.double().numpy()[latents],
         run.has_posterior,
     )
 

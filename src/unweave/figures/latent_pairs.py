@@ -11,14 +11,14 @@ from unweave.data import FactorData
 from unweave.figures.drawing.panels import SMALL, TEXT, panel_grid
 from unweave.figures.drawing.style import SEQUENTIAL
 from unweave.figures.latent_marginals import LatentSample, draw_marginal, latent_colour, latent_name, sample_latents
-from unweave.training import Run
+from unweave.representation import Representation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def make_latent_pairs(
-    run: Run, data: FactorData, generator: torch.Generator, *, samples: int = 5_000, most: int = 5
+    run: Representation, data: FactorData, generator: torch.Generator, *, samples: int = 5_000, most: int = 5
 ) -> LatentSample:
     """Encode random images and keep the codes of the ``most`` most informative latents.
 

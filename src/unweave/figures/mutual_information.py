@@ -6,24 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 
 from unweave.data import FactorData
-from unweave.errors import InputError, whole
+from unweave.errors import InputError
 from unweave.figures.drawing.latent_rows import ordered_latents
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
 from unweave.figures.drawing.style import add_colour_bar, heat_map, new_figure
 from unweave.figures.drawing.titles import names_of, title_of
-from unweave.metrics.estimators.information import normalised_information
 from unweave.metrics.scoring.inputs import Floats
 from unweave.names import words
-from unweave.training import Run
+from unweave.representation import Representation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+ABOVE_CHANCE = "I(z; f) / H(f) above chance"
 NARROWEST, NUMBERED = 0.2, 0.3  # inches of a latent: at least, and from which values are written into cells
 LOWEST, HIGHEST = 0.16, 0.34  # inches of a factor
 
@@ -37,6 +36,7 @@ class Information:
     factors: tuple[str, ...]
     latents: tuple[int, ...]
     inactive: tuple[bool, ...]
+    chance: Floats | None = None  # (factors, latents), what permuted codes score; None for what has no chance level
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class InformationMaps:
                 "factor": factor,
                 "latent": latent,
                 "information": float(m.matrix[k, j]),
+                **({} if m.chance is None else {"chance": float(m.chance[k, j])}),
             }
             for m in self.maps
             for k, factor in enumerate(m.factors)
@@ -62,14 +63,17 @@ class InformationMaps:
 
 
 def make_mutual_information(
-    runs: Sequence[Run],
+    runs: Sequence[Representation],
     data: Sequence[FactorData],
     generator: torch.Generator,
     *,
     samples: int = 5_000,
     bins: int = 20,
 ) -> InformationMaps:
-    r"""Compute :math:`I(z_j; f_k) / H(f_k)` from ``samples`` random images for each run.
+    r"""Compute :math:`I(z_j; f_k) / H(f_k)` above chance from ``samples`` random images for each run.
+
+    What permuted codes score is subtracted, and 0 stands where nothing is above it; see
+    :func:`unweave.metrics.follows`.
 
     Continuous latents are binned as in MIG; the levels of quantised latents are taken as they are, as in InfoMEC.
     Constant factors are left out.
@@ -77,7 +81,7 @@ def make_mutual_information(
     Args:
         runs: The runs to show.
         data: The data set of each run.
-        generator: The source of randomness.
+        generator: Not used; the sample is the one that reports and the page use.
         samples: The number of random images.
         bins: The number of bins of a continuous latent.
 
@@ -85,7 +89,7 @@ def make_mutual_information(
         One matrix per run.
     """
     maps = [
-        information_map(run, own, generator, name, samples=samples, bins=bins)
+        information_map(run, own, name, samples=samples, bins=bins)
         for run, own, name in zip(runs, data, names_of(runs), strict=True)
     ]
     title = title_of(runs[0], "mutual information", data[0]) if len(runs) == 1 else "Mutual information"
@@ -93,25 +97,22 @@ def make_mutual_information(
 
 
 def information_map(
-    run: Run, data: FactorData, generator: torch.Generator, name: str = "", *, samples: int = 5_000, bins: int = 20
+    run: Representation, data: FactorData, name: str = "", *, samples: int = 5_000, bins: int = 20
 ) -> Information:
-    """Compute the heat map of one run."""
-    drawn = data.sample(whole("samples", samples, at_least=2), generator)
-    if drawn.factors is None:
+    """Compute the heat map of one run, from the sample that reports and the page use as well."""
+    found = run.follows(data, samples=samples, bins=bins)
+    if found is None:
         raise InputError(f"mutual_information needs data with known factors, and {data.name} has images only.")
-    labels = drawn.factors.numpy()
-    varying = [k for k in range(labels.shape[1]) if len(np.unique(labels[:, k])) > 1]
-    codes = run.encode(drawn.images).double().numpy()
-    matrix = normalised_information(codes, labels[:, varying], discrete=run.discrete, bins=bins)
-    order = ordered_latents(run)[0]
-    active = run.summary.active
-    names = tuple(words(data.space.names[k]) for k in varying)
-    return Information(name, matrix[order].T, names, tuple(order), tuple(not active[latent] for latent in order))
+    varying = [k for k, factor in enumerate(found.factors) if factor not in found.constant]
+    order, active = ordered_latents(run)[0], run.summary.active
+    names = tuple(words(found.factors[k]) for k in varying)
+    share, chance = (matrix[order][:, varying].T for matrix in (found.share, found.chance))
+    return Information(name, share, names, tuple(order), tuple(not active[latent] for latent in order), chance)
 
 
 def draw_mutual_information(result: InformationMaps) -> Figure:
     """Draw one heat map per run, factors below one another, inactive latents grey; return the matplotlib figure."""
-    return draw_maps(result.title, result.maps, label="I(z; f) / H(f)", greatest=1.0)
+    return draw_maps(result.title, result.maps, label=ABOVE_CHANCE, greatest=1.0)
 
 
 def draw_maps(title: str, maps: Sequence[Information], *, label: str, greatest: float | None) -> Figure:

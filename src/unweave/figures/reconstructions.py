@@ -14,7 +14,7 @@ from unweave.errors import whole
 from unweave.figures.drawing.strips import draw_strips, to_bytes
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.names import spelled
-from unweave.training import Run
+from unweave.representation import Representation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +31,7 @@ class Reconstructions:
 
 
 def make_reconstructions(
-    run: Run, data: FactorData, generator: torch.Generator, *, columns: int = 16
+    run: Representation, data: FactorData, generator: torch.Generator, *, columns: int = 16
 ) -> Reconstructions:
     """Encode and decode random images of the data.
 
@@ -65,7 +65,7 @@ class Comparison:
 
 
 def compare_reconstructions(
-    runs: Sequence[Run], data: Sequence[FactorData], generator: torch.Generator, *, columns: int = 16
+    runs: Sequence[Representation], data: Sequence[FactorData], generator: torch.Generator, *, columns: int = 16
 ) -> Comparison | Reconstructions:
     """Reconstruct random images with each run (Locatello et al. 2019, figure 1); ``data`` has one set per run.
 
@@ -88,7 +88,7 @@ def compare_reconstructions(
         place = own.identity.model_dump_json()
         if place not in images:
             images[place] = own.sample(whole("columns", columns, at_least=1), generator).images
-            rows[place] = [(f"{spelled(run.configuration.data.label)}\nimages", images[place])]
+            rows[place] = [(f"{spelled(own.identity.label)}\nimages", images[place])]
         rows[place].append((name, to_bytes(run.reconstruct(images[place]))))
     return Comparison("Reconstructions", tuple(row for block in rows.values() for row in block))
 

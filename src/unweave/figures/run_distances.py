@@ -18,8 +18,8 @@ from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
 from unweave.figures.drawing.style import INACTIVE, SEQUENTIAL
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.names import words
+from unweave.representation import Representation
 from unweave.terms.gaussians import kl_between
-from unweave.training import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +55,7 @@ class RunDistances:
 
 
 def make_run_distances(
-    runs: Sequence[Run],
+    runs: Sequence[Representation],
     data: Sequence[FactorData],
     generator: torch.Generator,
     *,
@@ -108,7 +108,7 @@ def make_run_distances(
 
 
 def _matrices(
-    run: Run, data: FactorData, axis: int, generator: torch.Generator, traversals: int, distance: Distance
+    run: Representation, data: FactorData, axis: int, generator: torch.Generator, traversals: int, distance: Distance
 ) -> dict[str, Tensor]:
     lines = data.space.traverse(data.space.sample(traversals, generator), axis)  # (traversals, size, K)
     totals: dict[str, Tensor] = {}
@@ -123,7 +123,8 @@ def _matrices(
         if run.has_posterior:
             mean, logvar = (side.double() for side in run.posterior(images))
             found["KL"] = kl_between(mean[:, None], logvar[:, None], mean, logvar).sum(-1)
-        found["reconstruction"] = pairwise(distance, run.decode(codes))
+        if run.decodes:
+            found["reconstruction"] = pairwise(distance, run.decode(codes))
         for space, matrix in found.items():
             totals[space] = totals.get(space, 0) + matrix / traversals
     return totals

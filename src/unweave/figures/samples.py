@@ -14,7 +14,7 @@ from unweave.errors import whole
 from unweave.figures.drawing.strips import draw_strips, to_bytes
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.names import spelled
-from unweave.training import Run
+from unweave.representation import Representation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,7 +33,7 @@ class Samples:
 
 
 def make_samples(
-    runs: Sequence[Run],
+    runs: Sequence[Representation],
     data: Sequence[FactorData],
     generator: torch.Generator,
     *,
@@ -59,7 +59,7 @@ def make_samples(
     for run, own, name in zip(runs, data, names_of(runs), strict=True):
         place = own.identity.model_dump_json()
         if place not in made:
-            label = f"{spelled(run.configuration.data.label)}\nimages"
+            label = f"{spelled(own.identity.label)}\nimages"
             made[place] = [(label, own.sample(columns, generator).images)] if images else []
         decoded = to_bytes(run.sample(rows * columns, generator))
         made[place] += [(name if row == 0 else "", part) for row, part in enumerate(decoded.split(columns))]
@@ -72,7 +72,7 @@ def draw_samples(result: Samples) -> Figure:
     return draw_strips(result.title, result.rows, footer=result.source)
 
 
-def _source(runs: Sequence[Run]) -> str:
+def _source(runs: Sequence[Representation]) -> str:
     """Return where codes come from as one sentence, with the names of runs if they differ in it."""
     kinds: dict[str, list[str]] = {}
     for run, name in zip(runs, names_of(runs), strict=True):

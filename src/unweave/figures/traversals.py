@@ -13,8 +13,7 @@ from unweave.errors import whole
 from unweave.figures.drawing.latent_rows import Order, latent_values, moved, ordered_latents
 from unweave.figures.drawing.strips import draw_strips, to_bytes
 from unweave.figures.drawing.titles import title_of
-from unweave.training import Run
-from unweave.training.representation import Over
+from unweave.representation import Over, Representation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +38,7 @@ class Traversals:
 
 
 def make_traversals(
-    run: Run,
+    run: Representation,
     data: FactorData,
     generator: torch.Generator,
     *,
@@ -75,7 +74,7 @@ def make_traversals(
 
 
 def traversals_from(
-    run: Run,
+    run: Representation,
     data: FactorData,
     starts: Tensor,
     *,
@@ -120,7 +119,7 @@ def draw_traversals(result: Traversals) -> Figure:
     return draw_strips(result.title, result.rows, captions=captions, note=result.note, grey=grey)
 
 
-def _label(run: Run, latent: int, inactive: bool) -> str:
+def _label(run: Representation, latent: int, inactive: bool) -> str:
     kl = run.summary.kl
     return f"z{latent}" + (f", {kl[latent]:.2f} nats" if kl else "") + ("\ninactive" if inactive else "")
 

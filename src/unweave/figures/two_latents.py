@@ -16,8 +16,7 @@ from unweave.figures.drawing.panels import PAGE, SMALL, TEXT
 from unweave.figures.drawing.strips import mosaic, to_bytes
 from unweave.figures.drawing.style import new_figure
 from unweave.figures.drawing.titles import names_of, title_of
-from unweave.training import Run
-from unweave.training.representation import Over
+from unweave.representation import Over, Representation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,7 +47,7 @@ class TwoLatents:
 
 
 def make_two_latents(
-    runs: Sequence[Run],
+    runs: Sequence[Representation],
     data: Sequence[FactorData],
     generator: torch.Generator,
     *,
@@ -122,8 +121,8 @@ def draw_two_latents(result: TwoLatents) -> Figure:
     return figure
 
 
-def _chosen(run: Run, latents: tuple[int, int] | None) -> tuple[int, int]:
-    size = run.model.latent.size
+def _chosen(run: Representation, latents: tuple[int, int] | None) -> tuple[int, int]:
+    size = run.size
     if latents is None:
         if size < 2:
             raise InputError("two_latents needs a run with at least two latents, this one has one.")

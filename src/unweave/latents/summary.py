@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -25,6 +26,17 @@ class Summary:
     usage: list[list[float]] | None  # the share of images that take each value of a quantised latent
     low: list[float] | None = None  # the quantile 0.01; None for runs that were trained before it was stored
     high: list[float] | None = None  # the quantile 0.99
+
+    @classmethod
+    def of_codes(cls, codes: Tensor, *, kl: list[float] | None = None, levels: Tensor | None = None) -> Summary:
+        """Return the statistics of codes (N, D); ``levels`` (D, levels) are the values of quantised latents."""
+        usage = None
+        if levels is not None:
+            nearest = (codes[:, :, None] - levels).abs().argmin(-1)  # (N, D), among the sorted values
+            counts = torch.stack([row.bincount(minlength=levels.shape[1]) for row in nearest.T]).double()
+            usage = (counts / len(codes)).tolist()
+        low, high = np.quantile(codes.numpy(), [TAIL, 1 - TAIL], axis=0)
+        return cls(codes.mean(0).tolist(), codes.std(0).tolist(), kl, usage, low.tolist(), high.tolist())
 
     @property
     def information(self) -> list[float]:

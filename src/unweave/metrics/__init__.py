@@ -9,6 +9,7 @@ from unweave.metrics.explicitness import explicitness
 from unweave.metrics.factor_vae import factor_vae_score
 from unweave.metrics.fairness import fairness
 from unweave.metrics.flatness import flatness
+from unweave.metrics.follows import Follows, Link, follows
 from unweave.metrics.infomec import infomec
 from unweave.metrics.irs import irs
 from unweave.metrics.jemmig import jemmig
@@ -33,6 +34,8 @@ from unweave.metrics.wasserstein_correlation import wasserstein_correlation
 __all__ = [
     "METRICS",
     "EncodedData",
+    "Follows",
+    "Link",
     "Metric",
     "Scores",
     "active_units",
@@ -47,6 +50,7 @@ __all__ = [
     "factor_vae_score",
     "fairness",
     "flatness",
+    "follows",
     "infomec",
     "irs",
     "jemmig",

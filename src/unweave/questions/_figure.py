@@ -14,11 +14,12 @@ from unweave.data import FactorData
 from unweave.data import load as load_data
 from unweave.errors import InputError
 from unweave.figures.figure import SOURCES, Figure, table_of_runs
-from unweave.figures.mutual_information import Information, draw_maps
+from unweave.figures.mutual_information import ABOVE_CHANCE, Information, draw_maps
 from unweave.metrics import Scores
 from unweave.names import titled
+from unweave.representation import Encoder, Representation
 from unweave.study import Study
-from unweave.training import Run, open_run
+from unweave.training import open_run
 
 if TYPE_CHECKING:
     import pandas
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 MATRICES = {  # of scores, (latents, factors): the metric and field, its label and the end of its scale
     "mutual_information": (
+        ("follows", "share", ABOVE_CHANCE, 1.0),
         ("infomec", "nmi", "I(z; f) / H(f)", 1.0),
         ("mig", "mutual_information", "I(z; f), nats", None),
     ),
@@ -45,9 +47,9 @@ def figure(
 
     Args:
         name: The name of the figure; ``unweave figure list`` shows all.
-        of: What it is drawn from: a run or several, also by name; a :class:`~unweave.Study`; a pandas data frame with
-            one row per run; a data set or several; or scores.
-        data: The data set to show instead of that of the runs.
+        of: What it is drawn from: a run, an encoder or codes, or several, runs also by name; a
+            :class:`~unweave.Study`; a pandas data frame with one row per run; a data set or several; or scores.
+        data: The data set to show instead of that of the runs; the data of an encoder.
         seed: The seed of random choices, such as which images are shown.
         **settings: Settings of the figure.
 
@@ -95,14 +97,25 @@ def _make(
         if entry.source != "data":
             raise InputError(f"{entry.name} needs {SOURCES[entry.source]}, got data only.")
         return entry.make(several, generator, **settings)
-    runs = [open_run(each) if isinstance(each, str | Path) else each for each in several]
-    if not runs or not all(isinstance(each, Run) for each in runs):
-        wrong = next((type(each).__name__ for each in runs if not isinstance(each, Run)), "nothing")
+    runs = [_representation(each, sets) for each in several]
+    if not runs or not all(isinstance(each, Representation) for each in runs):
+        wrong = next((type(each).__name__ for each in runs if not isinstance(each, Representation)), "nothing")
         raise InputError(f"{entry.name} needs {SOURCES[entry.source]}, got {wrong}.")
     if sets and len(sets) not in (1, len(runs)):
         raise InputError(f"{entry.name}: give one data set, or one for each of the {len(runs)} runs, got {len(sets)}.")
     own = sets * len(runs) if len(sets) == 1 else sets or [run.data() for run in runs]
     return entry.of_runs(runs, own, generator, **settings)
+
+
+def _representation(each: Any, sets: Sequence[FactorData]) -> Any:
+    """Open a run by its name, and join a callable with the data that was given."""
+    if isinstance(each, str | Path):
+        return open_run(each)
+    if isinstance(each, Representation) or not callable(each):
+        return each
+    if not sets:
+        raise InputError("an encoder of your own needs data: pass data= as well, or unweave.Encoder(encode, data).")
+    return Encoder(each, sets[0])
 
 
 def _finished(study: Study) -> pandas.DataFrame:

@@ -1,4 +1,4 @@
-"""The facts about a run in a report, read from its folder, also if it failed or its data is missing."""
+"""The facts about a representation in a report; those of a run are read also if it failed or its data is missing."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unweave.data import FactorData
+from unweave.data import DataIdentity, FactorData
 from unweave.errors import InputError, Unavailable
 from unweave.metrics import METRICS
 from unweave.names import spelled
 from unweave.progress import duration
 from unweave.recipes import RECIPES
+from unweave.representation import Codes, Representation
+from unweave.store.folder import read_label
 from unweave.store.record import Record, read_record
-from unweave.store.scores import Measurement, name_of_data, read_protocol
-from unweave.training import Run, open_run
+from unweave.store.scores import Measurement, name_of_data, read_protocol, source_of
+from unweave.training import open_run, score
 from unweave.training.configuration import Configuration, read_configuration
 
 PROTOCOL = (
@@ -38,17 +40,67 @@ class Score:
     protocol: dict[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Facts:
+    """What a report says about a representation: a run, an encoder with data, or codes with factors."""
+
+    scores: tuple[Score, ...]
+    run: Representation | None  # None for a run without weights
+    data: FactorData | None  # None if it cannot be opened here
+    notes: tuple[str, ...] = ()  # what is missing, and why
+
+    @property
+    def label(self) -> str:
+        """A short name, for columns and legends."""
+        return self._opened.label or spelled(self._opened.method)
+
+    @property
+    def title(self) -> str:
+        """The heading of the report."""
+        return self._opened.title
+
+    @property
+    def identity(self) -> DataIdentity | None:
+        """The data that scores were measured on."""
+        return None if self.data is None else self.data.identity
+
+    @property
+    def psnr(self) -> float | None:
+        """The PSNR at the end of training."""
+        return None
+
+    @property
+    def about(self) -> str:
+        """The idea of its method in a sentence, "" if it is not known."""
+        return ""
+
+    @property
+    def sentence(self) -> str:
+        """What it is, in a sentence or two."""
+        parts = {"encoder": self._opened.encodes, "decoder": self._opened.decodes}
+        has = " and ".join(f"{'an' if there else 'no'} {part}" for part, there in parts.items()).replace("an d", "a d")
+        what = "images" if self.data is not None and self.data.has_images else "rows"
+        rows = "" if self.data is None else f" for {self.data.num_images:,} {what}"
+        return f"{self.title} has {self._opened.size} latents{rows}, with {has}."
+
+    @property
+    def overview(self) -> list[object]:
+        """Its row in the table of a comparison."""
+        return [self.label, "", spelled(self._opened.method), spelled(self._opened.data_label), *[None] * 5]
+
+    @property
+    def _opened(self) -> Representation:
+        assert self.run is not None
+        return self.run
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFacts(Facts):
     """A run as far as it can be read: opened, or only its files."""
 
     folder: Path
     configuration: Configuration
     record: Record
-    scores: tuple[Score, ...]
-    run: Run | None  # None if it has no weights
-    data: FactorData | None  # None if it cannot be opened here
-    notes: tuple[str, ...] = ()  # what is missing, and why
 
     @property
     def label(self) -> str:
@@ -56,12 +108,61 @@ class Facts:
         return self.record.label or f"{spelled(self.configuration.recipe)} {self.folder.name[:6]}"
 
     @property
+    def title(self) -> str:
+        """What was trained on what, after the label if there is one."""
+        named = f"{spelled(self.configuration.recipe)} on {spelled(self.configuration.data.label)}"
+        label = read_label(self.folder)
+        return f"{label}: {named}" if label else named
+
+    @property
     def status(self) -> str:
         """The state of the run, such as "finished"."""
         return self.record.state
 
+    @property
+    def identity(self) -> DataIdentity:
+        """The data that the run was trained on."""
+        return self.configuration.data
 
-def read_facts(folder: Path, data: FactorData | None = None, *, trust: bool = True) -> Facts:
+    @property
+    def psnr(self) -> float | None:
+        """The PSNR at the end of training."""
+        return self.record.psnr
+
+    @property
+    def about(self) -> str:
+        """The first line of the description of its recipe."""
+        return about_recipe(self.configuration)
+
+    @property
+    def sentence(self) -> str:
+        """What was trained on what, for how long, and how well it reconstructs."""
+        return sentence_of(self)
+
+    @property
+    def overview(self) -> list[object]:
+        """Its row in the table of a comparison."""
+        c, record = self.configuration, self.record
+        named = [self.label, self.folder.name, spelled(c.recipe), spelled(c.data.label), str(c.seed)]
+        time = duration(record.seconds) if record.status else ""
+        return [*named, None if c.linear else c.steps, self.status, time, record.psnr]
+
+
+def measure_facts(run: Representation, data: FactorData | None = None) -> Facts:
+    """Score a representation that is no run, with every metric that applies; its scores are stored nowhere."""
+    own = run.data() if data is None else data
+    measured = score(run, data)
+    sizes = (len(run.values), None) if isinstance(run, Codes) else (10_000, 5_000)
+    common = dict(zip(("samples", "test_samples"), sizes, strict=True))
+    scores = []
+    for metric in measured:
+        protocol: dict[str, Any] = {**common, "seed": 0, "settings": {}, "source": source_of(metric, "pool")}
+        names = (name for name in measured.table if name == metric or name.startswith(f"{metric}."))
+        scores += [Score(name, metric, measured.table[name], protocol) for name in names]
+    return Facts(scores=tuple(scores), run=run, data=own)
+
+
+def read_facts(folder: Path, data: FactorData | None = None, *, trust: bool = True) -> RunFacts:
     """Read a run; without ``data``, the data set that it was trained on is opened.
 
     Without ``trust``, a run that needs code outside of Unweave is refused.
@@ -88,7 +189,15 @@ def read_facts(folder: Path, data: FactorData | None = None, *, trust: bool = Tr
             )
         if data.identity != configuration.data:
             notes.append(f"Figures show {data.name}, not the data that the run was trained on.")
-    return Facts(folder, configuration, record, _scores(record, given), run, data, tuple(notes))
+    return RunFacts(
+        folder=folder,
+        configuration=configuration,
+        record=record,
+        scores=_scores(record, given),
+        run=run,
+        data=data,
+        notes=tuple(notes),
+    )
 
 
 def _scores(record: Record, data: FactorData | None) -> tuple[Score, ...]:
@@ -109,7 +218,7 @@ def protocol_of(protocol: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(repr(protocol.get(key)) for key in PROTOCOL)
 
 
-def sentence_of(facts: Facts) -> str:
+def sentence_of(facts: RunFacts) -> str:
     """Return in a sentence or two what was trained on what, for how long, and how well it reconstructs."""
     c, record = facts.configuration, facts.record
     channels, height, width = c.data.shape

@@ -16,7 +16,7 @@ from unweave.reports.facts import Facts, Score, protocol_of, scores_in
 from unweave.reports.html.tables import counted, ordinal
 from unweave.store.folder import runs_in
 from unweave.store.record import read_record
-from unweave.store.scores import source_of
+from unweave.store.scores import name_of_data, source_of
 
 if TYPE_CHECKING:
     import pandas
@@ -59,13 +59,14 @@ def find_peers(
         The scores by name and protocol.
     """
     left_out = {path.resolve() for path in apart_from}
+    wanted = None if facts.identity is None else name_of_data(facts.identity.canonical())
     stored: Measured = {}
     quality = []
     for folder in runs_in(store):
         if folder.resolve() in left_out:
             continue
         record = read_record(folder)
-        if record.status != "finished" or record.data_name != facts.record.data_name:
+        if record.status != "finished" or record.data_name != wanted:
             continue  # damaged runs are no peers
         if record.psnr is not None:
             quality.append(record.psnr)
@@ -88,7 +89,7 @@ def baselines_of(facts: Facts, tables: Iterable[pandas.DataFrame]) -> Measured:
         if not {"data", "protocol", "state"} <= set(table):  # a table of something else than runs
             continue
         for row in table[table["state"] == "finished"].to_dict("records"):
-            if _identity(row, identities) != facts.configuration.data:
+            if _identity(row, identities) != facts.identity:
                 continue
             protocol = json.loads(row["protocol"])
             for name, value in row.items():

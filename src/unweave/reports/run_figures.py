@@ -13,8 +13,8 @@ from unweave.names import words
 from unweave.reports.facts import Facts
 from unweave.reports.html.embedded_figures import show_figure
 from unweave.reports.html.markup import Html, Section, joined, tag
+from unweave.representation import Representation
 from unweave.streams import stream
-from unweave.training import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -71,7 +71,7 @@ def show_figures(several: Sequence[Facts], watch: Watch | None = None) -> list[S
     return [Section(topic, joined(parts)) for topic, parts in shown.items() if parts]
 
 
-def _shown(figure: Figure, opened: Sequence[tuple[Facts, Run, FactorData]], budget: Budget) -> Html | None:
+def _shown(figure: Figure, opened: Sequence[tuple[Facts, Representation, FactorData]], budget: Budget) -> Html | None:
     """Return a figure with its heading, or None if it applies to none of the runs."""
     usable = [(facts, run, data) for facts, run, data in opened if figure.refusal(run, data) is None]
     if not usable or (figure.source == "run" and len(opened) > MOST_RUNS):
@@ -91,9 +91,11 @@ def _shown(figure: Figure, opened: Sequence[tuple[Facts, Run, FactorData]], budg
     return joined(parts)
 
 
-def _drawn(figure: Figure, runs: Sequence[Run], data: Sequence[FactorData], names: str, budget: Budget) -> Html:
+def _drawn(
+    figure: Figure, runs: Sequence[Representation], data: Sequence[FactorData], names: str, budget: Budget
+) -> Html:
     try:
-        result = figure.of_runs(runs, data, stream(runs[0].configuration.seed, "pictures"))
+        result = figure.of_runs(runs, data, stream(runs[0].seed, "pictures"))
         drawn = figure.draw(result)
     except (InputError, Unavailable, MissingExtra) as error:
         return tag("p", f"Left out: {error}", class_="note")

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.names import OWN, spelled
+from unweave.metrics.scoring.display import follow_lines
+from unweave.names import OWN
 from unweave.own_code import guarded, own_code_of
-from unweave.progress import duration
-from unweave.reports.facts import Facts, about_recipe, read_facts, sentence_of
+from unweave.reports.facts import Facts, RunFacts, measure_facts, read_facts
 from unweave.reports.html.markup import Html, Section, joined, make_page, tag, write_page
 from unweave.reports.html.tables import folded, make_table
 from unweave.reports.paths import from_here, hide_places, run_commands, source_from_here
 from unweave.reports.peers import find_peers
 from unweave.reports.run_figures import show_figures
 from unweave.reports.score_tables import score_section
-from unweave.store.folder import existing_store, read_label
+from unweave.representation import Encoder, Representation
+from unweave.store.folder import existing_store, store_folder
 from unweave.store.setting_names import used_settings_of
 from unweave.training import Run, score
 from unweave.training.public import locate_run
@@ -27,6 +28,7 @@ from unweave.training.public import locate_run
 if TYPE_CHECKING:
     import pandas
 
+OVERVIEW = ("run", "name", "method", "data", "seed", "steps", "state", "time", "PSNR")
 MOST = 5_000_000  # bytes of a report
 MAIN = ("steps", "batch", "lr", "net", "samples")  # settings that are listed even if only some runs have them
 
@@ -34,7 +36,7 @@ Watch = Callable[[str], None]
 
 
 def report(
-    runs: Run | str | Path | Sequence[Run | str | Path],
+    runs: Any,
     out: str | Path = "report.html",
     *,
     data: FactorData | None = None,
@@ -44,12 +46,14 @@ def report(
     baselines: Sequence[pandas.DataFrame] = (),
     watch: Watch | None = None,
 ) -> Path:
-    """Write the report of a run, or a comparison of several runs, as one HTML file.
+    """Write the report of a representation, or a comparison of several, as one HTML file.
 
     Args:
-        runs: Runs, or their names, labels or folders in the ``store``.
+        runs: A run, or its name, label or folder in the ``store``; an encoder of your own, with ``data``;
+            :class:`unweave.Encoder` or :class:`unweave.Codes`; or several of them. Only runs have stored scores: the
+            others are scored first.
         out: The file.
-        data: Replaces the data that the runs were trained on, for figures.
+        data: Replaces the data that the runs were trained on, for figures; the data of encoders.
         store: The folder whose other runs the scores are compared with.
         scored: Measure every metric that applies first; otherwise the report shows the scores that are stored.
         trust: Whether runs that need code outside of Unweave are opened, as by :func:`unweave.open`.
@@ -59,36 +63,86 @@ def report(
     Returns:
         The path of the file.
     """
-    given = [runs] if isinstance(runs, Run | str | Path) else list(runs)
+    given: list[Any] = list(runs) if isinstance(runs, list | tuple) else [runs]
     if not given:
         raise InputError("report: give at least one run.")
-    folders = list(dict.fromkeys(_folder(run, store) for run in given))
-    several = [read_facts(folder, data, trust=trust) for folder in folders]
-    for facts in several if scored else ():
-        if facts.run is not None:
+    several: list[Facts] = []
+    for each in given:
+        if callable(each) and not isinstance(each, Representation):
+            each = _encoder(each, data)
+        if isinstance(each, Representation) and not isinstance(each, Run):
+            several.append(measure_facts(each, data if each.encodes else None))
+            continue
+        folder = _folder(each, store)
+        if any(isinstance(facts, RunFacts) and facts.folder == folder for facts in several):
+            continue
+        facts = read_facts(folder, data, trust=trust)
+        if scored and facts.run is not None:
             score(facts.run, facts.data)
-    if scored:  # and read what was measured
-        several = [read_facts(folder, data, trust=trust) for folder in folders]
+            facts = read_facts(folder, data, trust=trust)  # with what was measured
+        several.append(facts)
     with guarded(trust):
-        return write_page(out, make_report(several, watch, baselines))
+        return write_page(out, make_report(several, watch, baselines, store=store))
 
 
 def make_report(
-    several: Sequence[Facts], watch: Watch | None = None, baselines: Sequence[pandas.DataFrame] = ()
+    several: Sequence[Facts],
+    watch: Watch | None = None,
+    baselines: Sequence[pandas.DataFrame] = (),
+    *,
+    store: str | Path | None = None,
 ) -> str:
-    """Return the report of runs as the text of an HTML file."""
-    folders = [facts.folder for facts in several]
-    peers = [find_peers(facts, facts.folder.parent, apart_from=folders, baselines=baselines) for facts in several]
+    """Return the report of representations as the text of an HTML file.
+
+    Args:
+        several: The facts about each of them.
+        watch: Called with the title of each figure.
+        baselines: Tables of runs that scores are compared with.
+        store: The store that the scores of encoders are compared with; those of a run are compared with its own.
+
+    Returns:
+        The page.
+    """
+    runs = [facts for facts in several if isinstance(facts, RunFacts)]
+    folders = [facts.folder for facts in runs]
+    stores = [facts.folder.parent if isinstance(facts, RunFacts) else store_folder(store) for facts in several]
+    peers = [
+        find_peers(facts, own, apart_from=folders, baselines=baselines)
+        for facts, own in zip(several, stores, strict=True)
+    ]
+    separated = _separated(several)
     figures = show_figures(several, watch)
     notes = [tag("p", note, class_="note warning") for facts in several for note in _notes(facts, len(several))]
     scores = score_section(several, peers)
+    settings = [_configuration(runs), _repeat(runs)] if runs else []
     if len(several) == 1:
-        sections = [scores, *figures, _configuration(several), _repeat(several)]
-        lead = joined([tag("p", sentence_of(several[0])), _idea(several[0]), *notes])
-        return make_page(_title(several[0]), sections, lead=lead, kind="Run")
-    sections = [_overview(several), _differences(several), scores, *figures, _configuration(several), _repeat(several)]
-    title = f"Comparison of {len(several)} runs"
+        lead = joined([tag("p", several[0].sentence), _idea(several[0]), *notes])
+        kind = "Run" if runs else "Representation"
+        return make_page(several[0].title, [*separated, scores, *figures, *settings], lead=lead, kind=kind)
+    rows = make_table(list(OVERVIEW), [facts.overview for facts in several])
+    overview = Section("What was trained" if runs else "What is compared", rows)
+    differences = [_differences(runs)] if len(runs) > 1 else []
+    sections = [overview, *differences, *separated, scores, *figures, *settings]
+    title = f"Comparison of {len(several)} {'runs' if len(runs) == len(several) else 'representations'}"
     return make_page(title, sections, lead=joined([_idea(facts) for facts in _different(several)] + notes), kind="Runs")
+
+
+def _encoder(encode: Any, data: FactorData | None) -> Encoder:
+    if data is None:
+        raise InputError("report: pass the data as well; only a run knows the data that it was trained on.")
+    return Encoder(encode, data)
+
+
+def _separated(several: Sequence[Facts]) -> list[Section]:
+    """Return which factor each latent follows, in words; nothing where the factors are not known."""
+    parts = []
+    for facts in several:
+        found = None if facts.run is None or facts.data is None else facts.run.follows(facts.data)
+        if found is not None:
+            heading = tag("h3", facts.label) if len(several) > 1 else Html("")
+            parts.append(joined([heading, tag("ul", *(tag("li", line) for line in follow_lines(found)))]))
+    about = "I(z; f) / H(f) minus what permuted codes score, the chance; weak means below 0.1."
+    return [Section("What has it separated?", joined(parts), about, "Separated")] if parts else []
 
 
 def _folder(run: Run | str | Path, store: str | Path | None) -> Path:
@@ -97,56 +151,29 @@ def _folder(run: Run | str | Path, store: str | Path | None) -> Path:
     return run if isinstance(run, Path) else locate_run(run, existing_store(store))
 
 
-def _title(facts: Facts) -> str:
-    c = facts.configuration
-    named = f"{spelled(c.recipe)} on {spelled(c.data.label)}"
-    label = read_label(facts.folder)
-    return f"{label}: {named}" if label else named
-
-
 def _idea(facts: Facts) -> Html:
-    about = about_recipe(facts.configuration)
-    return tag("p", about, class_="note") if about else Html("")
+    return tag("p", facts.about, class_="note") if facts.about else Html("")
 
 
 def _different(several: Sequence[Facts]) -> list[Facts]:
     """Return the first run of each recipe."""
     first: dict[str, Facts] = {}
     for facts in several:
-        first.setdefault(about_recipe(facts.configuration), facts)
+        first.setdefault(facts.about, facts)
     return list(first.values())
 
 
 def _notes(facts: Facts, count: int) -> list[str]:
     """Return what the reader should know first: an undertrained run, and what is missing."""
     notes = [*([facts.run.hint] if facts.run is not None and facts.run.hint else []), *facts.notes]
-    places = [facts.folder.absolute(), *([source["path"]] if (source := facts.configuration.data.source) else [])]
+    source = None if facts.identity is None else facts.identity.source
+    places = [source["path"]] if source else []
+    places += [facts.folder.absolute()] if isinstance(facts, RunFacts) else []
     notes = [hide_places(note, places) for note in notes]
     return [f"{facts.label}: {note}" if count > 1 else note for note in notes]
 
 
-def _overview(several: Sequence[Facts]) -> Section:
-    columns = ["run", "name", "method", "data", "seed", "steps", "state", "time", "PSNR"]
-    rows: list[list[object]] = []
-    for facts in several:
-        c, record = facts.configuration, facts.record
-        rows.append(
-            [
-                facts.label,
-                facts.folder.name,
-                spelled(c.recipe),
-                spelled(c.data.label),
-                str(c.seed),
-                None if c.linear else c.steps,
-                facts.status,
-                duration(record.seconds) if record.status else "",
-                record.psnr,
-            ]
-        )
-    return Section("What was trained", make_table(columns, rows))
-
-
-def _differences(several: Sequence[Facts]) -> Section:
+def _differences(several: Sequence[RunFacts]) -> Section:
     """Return the settings in which the runs differ, one column per run.
 
     Of the settings that only some runs have, those are listed in which these differ, and the main ones.
@@ -181,7 +208,7 @@ def _text(value: object) -> str:
     return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _configuration(several: Sequence[Facts]) -> Section:
+def _configuration(several: Sequence[RunFacts]) -> Section:
     parts = []
     for facts in several:
         fields = facts.configuration.model_dump(mode="json")
@@ -196,7 +223,7 @@ def _configuration(several: Sequence[Facts]) -> Section:
     return Section("Configuration", joined(parts), about)
 
 
-def _repeat(several: Sequence[Facts]) -> Section:
+def _repeat(several: Sequence[RunFacts]) -> Section:
     parts = []
     for facts in several:
         if len(several) > 1:
@@ -218,7 +245,7 @@ def _repeat(several: Sequence[Facts]) -> Section:
     return Section("How to repeat this", joined([*parts, note]), about, "Repeat")
 
 
-def _program(facts: Facts) -> str:
+def _program(facts: RunFacts) -> str:
     return "\n".join(
         (
             "from pathlib import Path",

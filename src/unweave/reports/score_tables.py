@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from unweave.metrics import METRICS
 from unweave.names import words
-from unweave.reports.facts import Facts
+from unweave.reports.facts import Facts, RunFacts
 from unweave.reports.html.markup import Html, Section, joined, tag
 from unweave.reports.html.strip_plots import colour_of, draw_strip
 from unweave.reports.html.tables import make_table, shown
@@ -75,7 +75,7 @@ def _line(name: str, several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[
 
 def _quality(several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[list[object], set[int]] | None:
     """Return the line of the PSNR at the end of training, which every finished run has."""
-    values = [facts.record.psnr for facts in several]
+    values = [facts.psnr for facts in several]
     if all(value is None for value in values):
         return None
     others = _together([each.psnr for each in peers])
@@ -144,7 +144,8 @@ def _protocol(several: Sequence[Facts]) -> str:
 
 
 def _how_to_score(several: Sequence[Facts]) -> Html:
-    command = run_commands("unweave score", [facts.folder for facts in several if not facts.scores])
+    unscored = [facts.folder for facts in several if isinstance(facts, RunFacts) and not facts.scores]
+    command = run_commands("unweave score", unscored)
     return joined(
         [
             tag(

@@ -18,6 +18,7 @@ from unweave.zoo.public import find_public
 
 CONFIGURATION, STATE, LOG, SUMMARY = "configuration.json", "state.json", "log.jsonl", "summary.json"
 WEIGHTS, CHECKPOINT, SCORES, LABEL = "model.safetensors", "checkpoint.safetensors", "scores.json", "label"
+LATEST = "latest"  # the run of a store that was begun last
 NAME = re.compile("[0-9a-f]{16}")  # the name of a run's folder
 ADDRESS = re.compile("[a-z][a-z0-9+.-]+://")
 HEXADECIMAL = re.compile("[0-9a-fA-F]+")
@@ -78,8 +79,8 @@ def find_run(name: str, store: Path) -> Path:
     """Return the folder of a run, given its path, its name or label in the store, or the first digits of its name.
 
     ``zoo:LABEL`` is a model that comes with Unweave, ``public:NAME`` a public one that was fetched before, and a name
-    with a path separator is a path; any other name is looked up in the store. The full name of a run takes precedence
-    over labels and first digits.
+    with a path separator is a path; any other name is looked up in the store. ``latest`` is the run that was begun
+    last. The full name of a run takes precedence over labels and first digits.
     """
     if name.startswith(PREFIX):
         return _in_zoo(name.removeprefix(PREFIX))
@@ -92,6 +93,10 @@ def find_run(name: str, store: Path) -> Path:
         raise InputError(f"there is no run in the folder {path}: it has no {CONFIGURATION}.")
     folders = runs_in(store)
     matches = [folder for folder in folders if folder.name == name] if name else []
+    if name == LATEST and not matches and not any(read_label(folder) == name for folder in folders):
+        if not folders:
+            raise InputError(f"there is no run in the store {store}.")
+        return folders[-1]
     if name and not matches:
         matches = [folder for folder in folders if read_label(folder) == name or folder.name.startswith(name)]
     if len(matches) == 1:

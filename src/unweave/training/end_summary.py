@@ -6,14 +6,13 @@ import torch
 
 from unweave.data import FactorData
 from unweave.latents import Summary
-from unweave.latents.summary import TAIL
 from unweave.metrics import psnr
 from unweave.model import Model
+from unweave.representation.interface import BATCH
 from unweave.streams import stream
 from unweave.terms.gaussians import kl_to_prior
 from unweave.terms.kl import laplace_kl
 from unweave.training.configuration import Configuration
-from unweave.training.representation import BATCH
 
 SUMMARISED = 2048  # images that a summary is computed from
 MEASURED = 512  # images that the PSNR is computed from
@@ -27,19 +26,14 @@ def summarise(model: Model, configuration: Configuration, data: FactorData) -> S
     device = next(model.parameters()).device
     codes = [model.code(part.to(device).float() / 255) for part in images.split(BATCH)]
     code = torch.cat([c.representation for c in codes]).cpu()
-    kl = usage = None
+    kl = None
     if codes[0].logvar is not None:
         logvar = torch.cat([c.logvar for c in codes if c.logvar is not None]).cpu()
         kl = kl_to_prior(code, logvar).mean(0).tolist()
     if codes[0].logscale is not None:
         logscale = torch.cat([c.logscale for c in codes if c.logscale is not None]).cpu()
         kl = laplace_kl(code, logscale).mean(0).tolist()
-    if (values := model.values) is not None:
-        nearest = (code[:, :, None] - values.cpu()).abs().argmin(-1)  # (B, D), among the sorted values
-        counts = torch.stack([row.bincount(minlength=values.shape[1]) for row in nearest.T]).double()
-        usage = (counts / len(code)).tolist()
-    low, high = torch.quantile(code, torch.tensor([TAIL, 1 - TAIL]), dim=0)
-    return Summary(code.mean(0).tolist(), code.std(0).tolist(), kl, usage, low.tolist(), high.tolist())
+    return Summary.of_codes(code, kl=kl, levels=None if model.values is None else model.values.cpu())
 
 
 def measure_baseline(configuration: Configuration, data: FactorData) -> float:

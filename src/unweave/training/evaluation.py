@@ -14,6 +14,7 @@ from unweave.metrics.scoring.request import Source, check_settings, check_source
 from unweave.metrics.scoring.vectors import Groups
 from unweave.own_code import source_hash
 from unweave.plain_json import to_plain
+from unweave.representation import Codes, Encoder
 from unweave.store.scores import StoredScores, add_scores, is_same, name_of_data, read_scores, source_of
 from unweave.training.run import Run
 
@@ -33,13 +34,14 @@ def score(
     seed: int = 0,
     workers: int | None = None,
 ) -> Scores:
-    """Score a run, or any callable from images to codes.
+    """Score a representation: a run, an encoder with data, or codes with factors.
 
     The scores of a run are stored with it (``run.scores``) together with their protocol: the data, the samples, the
     settings and the seed. They are not measured again with the same protocol.
 
     Args:
-        encode: A run, or an encoder of your own as :func:`unweave.metrics.score` describes it.
+        encode: A run, :class:`unweave.Encoder` or :class:`unweave.Codes`, or an encoder of your own as
+            :func:`unweave.metrics.score` describes it, together with ``data``.
         data: The data set to score on; by default the one that the run was trained on.
         metrics: Names, functions of your own, or their ``module:name``; ``"all"`` is every metric that applies and does
             not take minutes.
@@ -63,6 +65,19 @@ def score(
     arguments: dict[str, Any] = {"source": source, "groups": groups, "batch": batch, "workers": workers}
     tested = tested_with(whole("samples", samples, at_least=2), test_samples)
     protocol: dict[str, Any] = {"samples": samples, "test_samples": tested, "seed": seed}
+    if isinstance(encode, Codes):
+        if data is not None:
+            raise InputError(f"score: {encode.title} has its own factors; pass no data.")
+        given: dict[str, Any] = {
+            "metrics": metrics,
+            "settings": settings,
+            "seed": seed,
+            "workers": workers,
+            "groups": groups,
+        }
+        return measures.score_codes(encode.values, encode.table, discrete=encode.discrete, **given)
+    if isinstance(encode, Encoder):
+        encode, data = encode.function, encode.data() if data is None else data
     if not isinstance(encode, Run):
         if data is None:
             raise InputError("score: pass the data as well; only a run knows the data that it was trained on.")
@@ -89,7 +104,7 @@ def score(
         if metric.name not in results:
             found = [entry for entry in known if is_same(entry, metric.name, protocols[metric.name])]
             results[metric.name] = StoredScores(found)[metric.name]
-    return Scores({metric.name: results[metric.name] for metric in wanted}, left_out)
+    return Scores({metric.name: results[metric.name] for metric in wanted}, left_out, data.factor_names)
 
 
 def _protocol(

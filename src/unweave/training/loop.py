@@ -20,6 +20,7 @@ from unweave.errors import Diverged
 from unweave.latents import Summary
 from unweave.model import Model
 from unweave.progress import Advance, progress, say
+from unweave.representation import TrainedModel
 from unweave.store.files import versions
 from unweave.store.folder import CHECKPOINT, LOG
 from unweave.store.log import Log
@@ -37,7 +38,6 @@ from unweave.training.configuration import Configuration, Execution, changed_of,
 from unweave.training.end_summary import measure_psnr, summarise
 from unweave.training.objective import Objective
 from unweave.training.process import Stop, keep_memory, stopping
-from unweave.training.representation import Representation
 from unweave.training.run import save_run, snapshot_path
 
 COLLAPSED = 0.01  # nats of KL, below which a posterior tells nothing about an image
@@ -51,7 +51,7 @@ class Moment:
     step: int
     steps: int
     values: dict[str, float]
-    representation: Representation
+    representation: TrainedModel
 
 
 @dataclass(frozen=True)
@@ -281,7 +281,7 @@ class Session:
         self._model.train()
 
 
-class _InTraining(Representation):
+class _InTraining(TrainedModel):
     """The model during training, with a summary that is computed when it is asked for."""
 
     def __init__(self, model: Model, configuration: Configuration, data: FactorData) -> None:

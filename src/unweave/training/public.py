@@ -18,11 +18,11 @@ from torch import Tensor
 from unweave.data import load
 from unweave.data.files.downloads import fetch, verify
 from unweave.errors import InputError, Unavailable
+from unweave.representation import TrainedModel
 from unweave.store.folder import find_run, read_label, runs_in
 from unweave.training.adoption import adopt
 from unweave.training.assembly import with_weights
 from unweave.training.configuration import configure
-from unweave.training.representation import Representation
 from unweave.zoo.public import PREFIX, PublicModel, find_public
 
 ENCODER = {"conv1": "0", "conv2": "2", "conv3": "4", "conv_64": "6", "lin1": "9", "lin2": "11", "mu_logvar_gen": "13"}
@@ -72,12 +72,12 @@ def is_local(model: PublicModel) -> bool:
     return known or (model.folder / FILES / model.file.name).exists()
 
 
-def read_public(model: PublicModel, source: Path) -> Representation:
+def read_public(model: PublicModel, source: Path) -> TrainedModel:
     """Return a public model from a folder that has its weights, without keeping a run of it."""
     tensors = renamed(read_weights(find_weights(model, source), model))
     data = load(model.data)
     configuration, _ = configure(model.recipe, data, {"start": "pytorch", **model.settings})
-    return Representation(with_weights(configuration, tensors), configuration.data.shape, f"the model {model.name}")
+    return TrainedModel(with_weights(configuration, tensors), configuration.data.shape, f"the model {model.name}")
 
 
 def find_weights(model: PublicModel, source: Path) -> Path:

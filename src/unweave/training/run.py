@@ -17,6 +17,7 @@ from unweave.latents import Summary
 from unweave.lazy import later
 from unweave.model import Model
 from unweave.own_code import guarded
+from unweave.representation import TrainedModel
 from unweave.store.damage import promise_of
 from unweave.store.files import versions, write_text
 from unweave.store.folder import CHECKPOINT, LOG, SUMMARY, WEIGHTS, read_label, store_folder, write_label
@@ -27,14 +28,13 @@ from unweave.training.assembly import with_weights
 from unweave.training.checkpoint import OPTIMISER, load_tensors, save_tensors
 from unweave.training.configuration import Configuration, collapse_advice, only_code_of, read_configuration
 from unweave.training.end_summary import measure_baseline, measure_psnr, summarise
-from unweave.training.representation import Representation
 
 Outcome = Literal["trained", "continued", "opened"]
 FEW = 1_000  # steps, below which a run may only not have begun to learn
 HARDLY = 1.0  # dB over the mean image, below which a run has learned almost nothing
 
 
-class Run(Representation):
+class Run(TrainedModel):
     """A trained model in its folder of the store."""
 
     outcome: Outcome = "opened"  # what the call that returned this run did
@@ -50,6 +50,31 @@ class Run(Representation):
     def name(self) -> str:
         """The hash of the configuration."""
         return self.configuration.name
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        """The recipe."""
+        return self.configuration.recipe
+
+    @property
+    def linear(self) -> bool:  # type: ignore[override]
+        """Whether the recipe is fitted by linear algebra, without training."""
+        return self.configuration.linear is not None
+
+    @property
+    def finished(self) -> bool:  # type: ignore[override]
+        """Whether training has ended, so that there is a summary."""
+        return (self.folder / SUMMARY).exists()
+
+    @property
+    def seed(self) -> int:  # type: ignore[override]
+        """The seed of the training."""
+        return self.configuration.seed
+
+    @property
+    def data_label(self) -> str:
+        """The name of the data that the run was trained on."""
+        return self.configuration.data.label
 
     @property
     def label(self) -> str:
@@ -88,7 +113,7 @@ class Run(Representation):
         return read_scores(self.folder).select(step=self.step, data=data)
 
     @property
-    def hint(self) -> str:
+    def hint(self) -> str:  # type: ignore[override]
         """A sentence for a run that has collapsed or is clearly undertrained, otherwise ""."""
         psnr, baseline = self.state.psnr, self.state.baseline
         if psnr is not None and self.has_collapsed:

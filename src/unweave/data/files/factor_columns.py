@@ -10,29 +10,23 @@ from numpy.typing import NDArray
 
 from unweave.errors import InputError
 
+ABSENT = ("", "na", "n/a", "nan", "null", "none", "<na>")  # words for a missing value, in any case
 EXACT = 2**53  # integers beyond this are not exact as floats
 
 
 def parse_column(name: str, column: NDArray[Any], *, mixed: bool = False) -> NDArray[Any]:
     """Return a column as integers or floats if every entry is a number, else as words.
 
-    Integers that do not fit into 64 bits stay Python integers. A column with missing entries, or with both numbers and
-    words, is refused; with ``mixed``, the latter is read as words.
+    Integers that do not fit into 64 bits stay Python integers. A column with both numbers and words is refused; with
+    ``mixed``, it is read as words. No value may be missing, see :func:`missing_in`.
     """
-    if column.dtype.kind == "O":
-        missing = next((row for row, entry in enumerate(column) if _is_missing(entry)), None)
-        if missing is not None:
-            raise InputError(f"factor {name} has no value in row {missing + 1}: fill it in, or leave the image out.")
     if column.dtype.kind in "OUS":
-        words = _as_words(name, column)
-        if (words == "").any():
-            raise InputError(f"factor {name} has empty entries.")
-        column = _numbers(name, words, mixed)
+        column = _numbers(name, _as_words(name, column), mixed)
     if column.dtype.kind not in "iufUbO":
         raise InputError(f"factor {name} must be numbers or words, got {column.dtype}.")
     if column.dtype.kind == "f":
         if not np.isfinite(column).all():
-            raise InputError(f"factor {name} has NaN or infinite entries.")
+            raise InputError(f"factor {name} has infinite entries.")
         if (np.abs(column) > EXACT).any() and not (column % 1 != 0).any():
             raise InputError(
                 f"factor {name} has integers beyond 2^53 stored as floats, which cannot tell them apart: store them as "
@@ -98,7 +92,17 @@ def _python_integers(words: NDArray[np.str_]) -> NDArray[np.object_]:
     return np.array([int(word) for word in words], dtype=object)
 
 
+def missing_in(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which entries of a column (N,) are missing: empty, NaN, None, or a word such as NA."""
+    if column.dtype.kind == "f":
+        return np.asarray(np.isnan(column))
+    if column.dtype.kind in "OU":
+        return np.array([_is_missing(entry) for entry in column], dtype=bool)
+    return np.asarray(column == b"") if column.dtype.kind == "S" else np.zeros(len(column), dtype=bool)
+
+
 def _is_missing(entry: object) -> bool:
-    """Return whether an entry is None, NaN, or pandas' NA or NaT."""
+    if isinstance(entry, str):
+        return entry.strip().lower() in ABSENT
     is_nan = isinstance(entry, float) and math.isnan(entry)
     return entry is None or is_nan or type(entry).__name__ in ("NAType", "NaTType")

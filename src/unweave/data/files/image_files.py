@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.data.files.arrays import DAMAGE, check_memory, npz_headers, read_npy
+from unweave.data.files.factor_tables import FACTOR_KEYS
 from unweave.data.files.picture_files import listed
 from unweave.errors import InputError, extra
 
 IMAGE_KEYS = ("images", "imgs", "x")
-FACTOR_KEYS = ("factors", "labels", "latents_classes")
 
 
 @dataclass(frozen=True)

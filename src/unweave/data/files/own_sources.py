@@ -13,7 +13,7 @@ from PIL import Image
 from torch import Tensor
 from torch.utils.data import Dataset, IterableDataset
 
-from unweave.data.files.factor_tables import Table, from_frame, read_csv, read_matrix
+from unweave.data.files.factor_tables import Missing, Table, csv_columns, from_array, from_frame, in_order, read_table
 from unweave.data.files.image_files import read_image_file
 from unweave.data.files.picture_files import listed, picture_files, read_pictures
 from unweave.data.files.resize import Filter, check_filter
@@ -35,18 +35,22 @@ def load_own(
     kinds: Mapping[str, str] | None = None,
     size: int | None = None,
     filter: Filter | None = "bilinear",
+    missing: Missing = "error",
 ) -> OwnImages:
     """Load your own images: a folder of pictures, an .npy, .npz or .h5 file, an array, a tensor or a torch Dataset.
 
     Args:
         source: The images, or the path of their folder or file.
-        factors: An (N, K) array, a pandas DataFrame or the path of a CSV or .npy file. The file ``factors.csv`` of a
+        factors: An (N, K) array, a pandas DataFrame, a dictionary of columns, or the path of a CSV, .parquet, .npy or
+            .npz file. Each column has its own kind: words, fractions or whole numbers. The file ``factors.csv`` of a
             folder, an array called factors or labels of an .npz or .h5 file, and the labels of a Dataset are found
             without it.
         names: The names of the columns of factors.
         kinds: The kind of factors by their name: "ordered", "cyclic" or "categorical".
         size: The height and width that images are resized to; without it they keep their own.
         filter: The filter by which they are resized: "bilinear", "lanczos", "bicubic" or "box".
+        missing: What happens to missing values of factors: "error" refuses them with their count, and "drop" leaves
+            these rows out of that factor.
 
     Returns:
         The images as a data set.
@@ -61,12 +65,12 @@ def load_own(
     if isinstance(source, str | Path):
         path = Path(source).expanduser().absolute()
         name = path.stem if path.suffix.lower() in ARRAY_FILES else path.name
-        again = _how_to_load_again(path, factors, names, kinds, {"size": size, "filter": filter})
+        again = _how_to_load_again(path, factors, names, kinds, {"size": size, "filter": filter}, missing)
         if path.is_dir():
             pictures = picture_files(path)
             images, notes = read_pictures(pictures, size, filter)
             found = path / "factors.csv" if (path / "factors.csv").exists() else None
-            notes += _other_files(path, pictures)
+            notes += _other_files(path, pictures, offer=found is None and factors is None)
         else:
             file = read_image_file(path)
             images, found, notes = file.images, file.factors, file.notes
@@ -76,7 +80,8 @@ def load_own(
         images = _to_array(source)
     if factors is not None and found is not None:
         notes += ("the factors found with the images were not used, because factors= was given",)
-    table = _table(found if factors is None else factors, names, kinds, pictures)
+    described: dict[str, Any] = {"names": names, "kinds": kinds, "missing": missing, "pictures": pictures}
+    table = read_factors(found if factors is None else factors, **described)
     if table is not None and len(table) != len(images):
         raise InputError(
             f"{name}: there are {len(images):,} images and {len(table):,} rows of factors."
@@ -86,7 +91,12 @@ def load_own(
 
 
 def _how_to_load_again(
-    path: Path, factors: Any, names: Sequence[str] | None, kinds: Mapping[str, str] | None, resizing: dict[str, Any]
+    path: Path,
+    factors: Any,
+    names: Sequence[str] | None,
+    kinds: Mapping[str, str] | None,
+    resizing: dict[str, Any],
+    missing: Missing,
 ) -> dict[str, Any] | None:
     """Return the source of the identity; None if the factors are in memory only."""
     if factors is not None and not isinstance(factors, str | Path):
@@ -96,45 +106,76 @@ def _how_to_load_again(
         "names": None if names is None else list(names),
         "kinds": None if kinds is None else dict(kinds),
         **resizing,
+        **({} if missing == "error" else {"missing": missing}),
     }
     return {"path": str(path), "options": options}
 
 
-def _other_files(folder: Path, pictures: Sequence[Path]) -> tuple[str, ...]:
-    """List what is in a folder but not used, except hidden files."""
+def _other_files(folder: Path, pictures: Sequence[Path], *, offer: bool) -> tuple[str, ...]:
+    """List what is in a folder but not used, except hidden files; a table that may have the factors is offered."""
     known = {*pictures, folder / "factors.csv"}
     others = sorted(path for path in folder.iterdir() if path not in known and not path.name.startswith("."))
+    tables = [path for path in others if path.suffix.lower() == ".csv" and path.is_file()]
+    likely = [path for path in tables if path.name == "labels.csv"] or tables
+    offered = (_offer(likely[0], pictures),) if offer and len(likely) == 1 else ()
+    others = [path for path in others if not offered or path != likely[0]]
     names = [f"{path.name}/" if path.is_dir() else path.name for path in others]
-    return (f"not used from the folder {folder.name}: {listed(names)}",) if names else ()
+    return (*offered, *((f"not used from the folder {folder.name}: {listed(names)}",) if names else ()))
 
 
-def _table(
-    factors: Any, names: Sequence[str] | None, kinds: Mapping[str, str] | None, pictures: Sequence[Path] | None
+def _offer(path: Path, pictures: Sequence[Path]) -> str:
+    """Return a note that says how to use a table that was found beside pictures, or why it does not fit."""
+    try:
+        columns = in_order(path.name, csv_columns(path), pictures)
+        rows = len(next(iter(columns.values()), ()))
+        if rows != len(pictures):
+            raise InputError(f"it has {rows:,} rows for {len(pictures):,} pictures.")
+    except InputError as error:
+        return f"{path.name} is not used as a table of factors: {error}"
+    return (
+        f"{path.name} has the columns {listed(list(columns))} for these pictures: to use them as factors, pass "
+        f"factors={str(path)!r} (on the command line: {path.parent},factors={path})"
+    )
+
+
+def read_factors(
+    factors: Any,
+    *,
+    names: Sequence[str] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    missing: Missing = "error",
+    pictures: Sequence[Path] | None = None,
+    header_optional: bool = False,
 ) -> Table | None:
+    """Return factors as a table, None where there are none.
+
+    Args:
+        factors: An array (N, K), a DataFrame, a dictionary of columns, the path of a file, or a table.
+        names: The names of the columns of an array.
+        kinds: The kinds of factors by name.
+        missing: What happens to missing values: "error", or "drop" to leave these rows out of that factor.
+        pictures: The pictures that a column of file names refers to.
+        header_optional: Whether a CSV file may have no header.
+
+    Returns:
+        The table.
+    """
     if factors is None:
         if names or kinds:
             raise InputError("names and kinds describe factors, but there are none.")
         return None
-    if isinstance(factors, str | Path) and Path(factors).suffix.lower() == ".npy":
-        factors = read_matrix(Path(factors).expanduser())
-    is_frame = hasattr(factors, "columns") and hasattr(factors, "to_numpy")
-    if names is not None and (is_frame or isinstance(factors, str | Path)):
-        what = "the frame of factors" if is_frame else factors
-        raise InputError(f"{what} has names for its columns: leave names= out.")
+    if isinstance(factors, Table):
+        return factors
     if isinstance(factors, str | Path):
-        return read_csv(Path(factors).expanduser(), pictures, kinds)
-    if is_frame:
-        return from_frame(factors, pictures, kinds)
-    columns = _to_array(factors)
-    if columns.ndim == 1:
-        columns = columns[:, None]
-    if columns.ndim != 2:
-        raise InputError(f"factors must be (N, K), got shape {columns.shape}.")
-    names = [f"factor{k}" for k in range(columns.shape[1])] if names is None else list(names)
-    words = all(isinstance(name, str) for name in names)
-    if not words or len(names) != columns.shape[1] or len(set(names)) != len(names):
-        raise InputError(f"{columns.shape[1]} columns of factors need as many different names, got {names}.")
-    return Table.of(dict(zip(names, columns.T, strict=True)), kinds)
+        options: dict[str, Any] = {"kinds": kinds, "missing": missing, "pictures": pictures}
+        return read_table(Path(factors).expanduser(), names=names, header_optional=header_optional, **options)
+    if isinstance(factors, Mapping):
+        return Table.of({str(name): _to_array(column) for name, column in factors.items()}, kinds, missing)
+    if hasattr(factors, "columns") and hasattr(factors, "to_numpy"):
+        if names is not None:
+            raise InputError("the frame of factors has names for its columns: leave names= out.")
+        return from_frame(factors, pictures, kinds, missing)
+    return from_array(_to_array(factors), names, kinds, missing)
 
 
 def _to_array(source: Any) -> Array:

@@ -54,6 +54,7 @@ class FactorData:
     card: Card
     shape: tuple[int, int, int]  # (C, H, W)
     version: str = "1"  # of the pixels; part of the identity
+    has_images: bool = True  # whether there are images, and not only rows of factors
     stochastic: bool = False  # whether images are random given the factors
     finite_table: bool = False  # whether the images are a finite table, to be sampled without repetition for scoring
     notes: tuple[str, ...] = ()  # what the user should know about how the data was read
@@ -122,6 +123,11 @@ class FactorData:
         if self.card.space is None:
             raise InputError(f"{self.name} has no factors, only images, but this needs data with known factors.")
         return self.card.space
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        """The names of the factors, also of those that are not on a grid; none if they are not known."""
+        return self.space.names if self.has_factors else ()
 
     @property
     def labels(self) -> Tensor | None:

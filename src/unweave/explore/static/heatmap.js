@@ -80,7 +80,7 @@ export function makeHeatmap(source, description, getCode, getFactors) {
       h(
         "p",
         { class: "lead" },
-        "The share of each factor’s entropy that each latent knows, I(z; f) / H(f). Choose a cell to see that latent and that factor move, one above the other.",
+        "The share of each factor’s entropy that each latent knows above chance, I(z; f) / H(f) minus that of permuted codes. Choose a cell to see that latent and that factor move, one above the other.",
       ),
       h("div", { class: "scroll" }, h("table", { class: "heatmap" }, h("thead", {}, head), h("tbody", {}, body))),
       above,

@@ -80,7 +80,7 @@ function makeRow(latent, onMove) {
     min: levels ? 0 : latent.low,
     max: levels ? levels.length - 1 : latent.high,
     step: levels ? 1 : (latent.high - latent.low) / 200,
-    "aria-label": latent.factor ? `Latent ${name}, follows ${words(latent.factor)}` : `Latent ${name}`,
+    "aria-label": latent.factor ? `Latent ${name}, follows ${words(latent.factor)}${latent.weak ? " weakly" : ""}` : `Latent ${name}`,
     oninput: () => choose(levels ? levels[slider.valueAsNumber] : slider.valueAsNumber),
   });
   if (levels) slider.style.setProperty("--steps", levels.length - 1);
@@ -122,9 +122,9 @@ function makeRow(latent, onMove) {
 function follows(latent) {
   if (!latent.active) return h("span", { class: "factor" }, "not active");
   if (!latent.factor) return h("span", { class: "factor" }, "");
-  const share = h("span", { class: "share", title: `I(z; f) / H(f) = ${short(latent.certainty)}` });
+  const share = h("span", { class: "share", title: `I(z; f) / H(f), ${short(latent.certainty)} above a chance of ${short(latent.chance)}` });
   const bar = h("span", { class: "bar" });
   bar.style.width = `${100 * Math.min(1, latent.certainty)}%`;
   share.append(h("span", { class: "track" }, bar), h("span", { class: "number" }, short(latent.certainty)));
-  return h("span", { class: "factor" }, words(latent.factor), share);
+  return h("span", { class: latent.weak ? "factor weak" : "factor" }, words(latent.factor), latent.weak ? " (weak)" : "", share);
 }

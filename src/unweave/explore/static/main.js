@@ -15,6 +15,7 @@ async function begin() {
     const page = await ask("api/page");
     document.getElementById("version").textContent = page.version;
     home.textContent = page.kind === "study" ? page.title : "All runs";
+    home.hidden = page.kind === "representation";
     addEventListener("hashchange", () => route(page));
     if (page.run && location.hash.length < 2) location.replace(`#/run/${encodeURIComponent(page.run)}`);
     else route(page);
@@ -33,7 +34,7 @@ function route(page) {
   if (view === "run") {
     const name = decodeURIComponent(names);
     const compare = h("a", { href: "#/", onclick: () => chooseForComparison(name) }, "Compare with another run");
-    end = showRun(root, serverSource(name), [compare]);
+    end = showRun(root, serverSource(name), page.kind === "representation" ? [] : [compare]);
   } else if (view === "compare") {
     const chosen = names.split(",").slice(0, 3).map(decodeURIComponent);
     showComparison(root, chosen.map(serverSource), chosen);

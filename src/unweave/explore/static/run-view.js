@@ -1,4 +1,5 @@
 // The page of one run. It talks to its source only; see source.js.
+import { makeCodesView } from "unweave/codes-view";
 import { h, notice } from "unweave/element";
 import { makeExplorer } from "unweave/explorer";
 import { makeHeatmap } from "unweave/heatmap";
@@ -38,6 +39,14 @@ export function showRun(root, source, links = []) {
   function build(description) {
     document.title = `${description.title} · Unweave`;
     live?.stop();
+    if (!description.can.decode) {
+      root.replaceChildren(
+        problem.element,
+        heading(description, links),
+        makeCodesView(source, description, problem.show),
+      );
+      return;
+    }
     let factors = null;
     const explorer = makeExplorer(source, description, { onMove: settled(400, () => heatmap?.refresh()) });
     const heatmap = description.mutualInformation

@@ -63,6 +63,10 @@ export function serverSource(name) {
       const strip = await framed(post("factor", JSON.stringify({ factor, factors })));
       return { ...strip, n: strip.values.length };
     },
+    async alongLatent(latent) {
+      const strip = await framed(post("latent", JSON.stringify({ latent })));
+      return { ...strip, n: strip.values.length };
+    },
     jacobian: async (codes) => new Float32Array(await bytes("jacobian", codes)),
     progress: () => ask(`${base}/progress`),
     reconstructions: () => framed(send(`${base}/reconstructions`, {})),

@@ -15,14 +15,16 @@
 //     low, high,               the range of the slider
 //     levels,                  increasing values of a quantised latent, or null
 //     importance,              the list is sorted by it, largest first
-//     factor, certainty,       the name of the factor it follows, and I(z; f) / H(f) from 0 to 1; both null if unknown
+//     factor, certainty,       the name of the factor it follows, and I(z; f) / H(f) above chance; null if it follows none
+//     chance, weak,            what permuted codes score, and whether it follows the factor only a little
 //     active                   false where the latent carries (almost) no information
 //   }…],
 //   factors: [{name, size, kind}…] or null,
-//   mutualInformation: number[D][K] or null,     by column of the codes, normalised by the entropy of the factor
+//   mutualInformation: number[D][K] or null,     by column of the codes: I(z; f) / H(f) above chance, 0 where not above
+//   follows: {factors, share, chance, unfollowed} or null,  the same for factors that are on no grid as well
 //   start: {codes: number[D]} or null,           where to start if can.data is false
 //   note, hint,                sentences for the heading, or ""
-//   can: {encode, data, sample, jacobian, live}  booleans; where one is false, its methods are absent
+//   can: {encode, decode, data, sample, jacobian, live}  booleans; where one is false, its methods are absent
 // }>
 // source.decode(codes, n) → Promise<Uint8ClampedArray>            n pictures
 // source.encode(image) → Promise<{codes, image}>                  can.encode; takes a File, or {rgba, width, height};
@@ -31,6 +33,8 @@
 //                                                                 random one; factors is null where there are none
 // source.sample(seed) → Promise<{codes, image}>                   can.sample; a random code and its picture
 // source.factorStrip(factor, factors) → Promise<{image, n, values}>  can.data; n pictures in which one factor moves
+// source.alongLatent(latent) → Promise<{image, n, values}>         can.data without can.decode; n pictures of the data,
+//                                                                 from the lowest to the highest value of the latent
 // source.jacobian(codes) → Promise<Float32Array>                  can.jacobian; D signed pictures of H × W values: the
 //                                                                 derivative by each latent, of the strongest channel
 // source.progress() → Promise<{state, step, steps, secondsLeft, checkpoint, curves: [{name, points: [[step, value]…]}…],

@@ -8,15 +8,14 @@ from typing import Literal
 from torch import Tensor
 
 from unweave.errors import InputError
-from unweave.training import Run
-from unweave.training.representation import Over
+from unweave.representation import Over, Representation
 
 Order = Literal["auto", "kl", "spread", "entropy"]
 STEPS = 11  # values of a continuous latent
 MOST_LEVELS = 24  # of a quantised latent; more would be too small to see
 
 
-def ordered_latents(run: Run, order: Order = "auto") -> tuple[list[int], str]:
+def ordered_latents(run: Representation, order: Order = "auto") -> tuple[list[int], str]:
     """Return the latents, the most informative first, and the name of what orders them.
 
     ``"kl"`` orders by the KL of the posterior from the prior, ``"entropy"`` by the entropy of the levels of a quantised
@@ -37,12 +36,14 @@ def ordered_latents(run: Run, order: Order = "auto") -> tuple[list[int], str]:
     return summary.order, summary.order_name
 
 
-def latent_values(run: Run, *, steps: int | None = None, over: Over = "auto", span: float = 2.0) -> tuple[Tensor, str]:
-    """Return the values (D, columns) of :meth:`Run.traversal_values`, and a phrase that says what they range over.
+def latent_values(
+    run: Representation, *, steps: int | None = None, over: Over = "auto", span: float = 2.0
+) -> tuple[Tensor, str]:
+    """Return the values (D, columns) of a traversal, and a phrase that says what they range over.
 
     By default, there are 11 values of a continuous latent and up to 24 levels of a quantised one.
     """
-    levels = run.model.values
+    levels = run.levels
     if over == "auto":
         shown = "levels" if levels is not None else "prior" if run.has_posterior else "quantile"
     else:

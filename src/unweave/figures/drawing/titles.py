@@ -9,13 +9,14 @@ from unweave.data import FactorData
 from unweave.names import spelled
 from unweave.nets import net_settings_of
 from unweave.recipes import RECIPES, Recipe, compose, parameters_of
+from unweave.representation import Representation
 from unweave.training import Run
 
 SHOWN = 3  # settings; "…" stands for the others
 FIELDS = ("start", "likelihood", "standardised")
 
 
-def title_of(run: Run, about: str = "", data: FactorData | None = None) -> str:
+def title_of(run: Representation, about: str = "", data: FactorData | None = None) -> str:
     """Return a title such as "β-VAE (kl 2, lr 0.001, width 0.5) on dSprites, seed 3, 20,000 steps: latents by KL".
 
     In parentheses are up to three settings that differ from the recipe's defaults, then "…" if there are more: weights
@@ -24,6 +25,8 @@ def title_of(run: Run, about: str = "", data: FactorData | None = None) -> str:
     are the weights of all terms but the reconstruction. ``data`` is needed for recipes with two latents per factor; the
     number of latents is left out without it.
     """
+    if not isinstance(run, Run):
+        return f"{run.title}: {about}" if about else run.title
     c = run.configuration
     factors = len(data.space) if data is not None and data.has_factors else None
     base = c.base
@@ -40,17 +43,17 @@ def title_of(run: Run, about: str = "", data: FactorData | None = None) -> str:
     return f"{trained}: {about}" if about else trained
 
 
-def names_of(runs: Sequence[Run]) -> list[str]:
+def names_of(runs: Sequence[Representation]) -> list[str]:
     """Return a short name of each run: its label, or its recipe with what tells it apart from the other runs.
 
     That is its data set, its seed, and finally the first digits of its name, each only where it is needed.
     """
-    parts: tuple[Callable[[Run], str], ...] = (
-        lambda run: spelled(run.configuration.data.label),
-        lambda run: f"seed {run.configuration.seed}",
+    parts: tuple[Callable[[Representation], str], ...] = (
+        lambda run: spelled(run.data_label),
+        lambda run: f"seed {run.seed}",
         lambda run: run.name[:6],
     )
-    names = [run.label or spelled(run.configuration.recipe) for run in runs]
+    names = [run.label or spelled(run.method) for run in runs]
     for part in parts:
         alike = [names.count(name) > 1 for name in names]
         differs = {name: {part(run) for run, own in zip(runs, names, strict=True) if own == name} for name in names}

@@ -109,13 +109,12 @@ def latent_information(sample: Labelled, groups: Groups, joint: Joint, *, bins: 
     return vector_table(sample, columns, neighbours=10)
 
 
-def normalised_information(codes: Floats, factors: Integers, *, discrete: bool, bins: int = 20) -> Floats:
-    """Return I(z; f) / H(f) (D, K), the share of the entropy of each factor that each latent explains.
+def normalised_information(codes: Integers, factors: Integers) -> Floats:
+    """Return I(z; f) / H(f) (D, K) of the classes of codes (N, D) and factors (N, K).
 
-    Codes (N, D) are binned as in MIG, or taken as classes if they are ``discrete``. A constant factor gives 0.
+    This is the share of the entropy of each factor that each latent explains. A constant factor gives 0.
     """
-    table = information_table(classes_of(codes) if discrete else discretize(codes, bins), factors)
-    entropy = entropies(factors)
+    table, entropy = information_table(codes, factors), entropies(factors)
     return np.divide(table, entropy, out=np.zeros_like(table), where=entropy > 0)
 
 

@@ -19,6 +19,7 @@ from unweave.metrics.explicitness import explicitness
 from unweave.metrics.factor_vae import factor_vae_score
 from unweave.metrics.fairness import fairness
 from unweave.metrics.flatness import flatness
+from unweave.metrics.follows import follows
 from unweave.metrics.infomec import infomec
 from unweave.metrics.irs import irs
 from unweave.metrics.jemmig import jemmig
@@ -86,6 +87,11 @@ class Metric:
         return local if self.function in (local_mig, local_modularity) else self.function
 
     @property
+    def uses_factors(self) -> bool:
+        """Whether it is called with codes and factors."""
+        return self.needs in ("labels", "pool")
+
+    @property
     def takes(self) -> set[str]:
         """The names of its keyword settings."""
         parameters = inspect.signature(self.signed).parameters.values()
@@ -113,6 +119,15 @@ def _named(**metrics: Metric) -> dict[str, Metric]:
 
 
 METRICS: dict[str, Metric] = _named(
+    follows=Metric(
+        follows,
+        "How much does the best latent know about each factor, above chance?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Does not measure separation: a latent that follows several factors counts for each of them.",
+        continuous=BINNED,
+    ),
     mig=Metric(
         mig,
         "Is each factor encoded by one latent, and by no other?",

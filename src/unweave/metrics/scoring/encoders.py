@@ -6,6 +6,7 @@ is) may offer more, all of it optional:
 - ``discrete``: True if every latent takes one of a few values;
 - ``reconstruct(images)``: images (B, C, H, W) in [0, 1];
 - ``posterior(images)``: mean and log-variance (B, D) of a Gaussian posterior, unless ``has_posterior`` is False;
+- ``decode(codes)``: images (B, C, H, W) in [0, 1], which figures and the page show;
 - ``likelihood``: "bernoulli" or "gaussian", the likelihood of the images given their reconstructions.
 """
 
@@ -40,6 +41,12 @@ def likelihood_of(encode: Encode) -> str | None:
 def reconstruction_of(encode: Encode) -> Encode | None:
     """Return the encoder's function from images to reconstructions, if it has one."""
     function = _offered(encode, "reconstruct", None)
+    return function if callable(function) else None
+
+
+def decoder_of(encode: Encode) -> Encode | None:
+    """Return the encoder's function from codes to images, if it has one."""
+    function = _offered(encode, "decode", None)
     return function if callable(function) else None
 
 

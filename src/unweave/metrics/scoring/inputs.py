@@ -339,9 +339,17 @@ def _kind(values: Any) -> str:
 
 
 def to_numpy(
-    metric: str, what: str, values: Any, *, expected: str = "one matrix with rows of one length"
+    metric: str,
+    what: str,
+    values: Any,
+    *,
+    expected: str = "one matrix with rows of one length",
+    objects: bool = False,
 ) -> NDArray[Any]:
-    """Return tensors, lists and the like as an array, or raise an error that says what was expected."""
+    """Return tensors, lists and the like as an array, or raise an error that says what was expected.
+
+    Objects become numbers or words, unless ``objects`` keeps them.
+    """
     if isinstance(values, Tensor):
         if values.is_meta or values.layout != torch.strided:
             raise InputError(f"{metric}: {what} must be a dense tensor with data.")
@@ -355,7 +363,7 @@ def to_numpy(
         raise InputError(f"{metric}: {what} must be {expected}, got {_kind(values)}.") from error
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(f"{metric}: {what} is a masked array; drop the masked rows first.")
-    return _from_objects(metric, array) if array.dtype.kind == "O" and what == "factors" else array
+    return _from_objects(metric, array) if array.dtype.kind == "O" and what == "factors" and not objects else array
 
 
 def _from_objects(metric: str, array: NDArray[Any]) -> NDArray[Any]:

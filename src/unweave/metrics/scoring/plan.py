@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,11 +10,13 @@ import numpy as np
 from torch import Tensor
 
 from unweave.data import FactorData
+from unweave.data.files.factor_tables import Missing, Table
 from unweave.errors import InputError, whole
 from unweave.metrics.estimators.parallel_fits import limited
 from unweave.metrics.scoring.catalogue import Metric
 from unweave.metrics.scoring.encoded import EncodedData
 from unweave.metrics.scoring.encoders import Encode, is_discrete, likelihood_of, posterior_of, reconstruction_of
+from unweave.metrics.scoring.factor_kinds import FactorKinds, kinds_of_data, read_kinds
 from unweave.metrics.scoring.inputs import (
     TEST,
     Codes,
@@ -24,7 +26,6 @@ from unweave.metrics.scoring.inputs import (
     check_codes,
     check_factors,
     check_seed,
-    kinds_of,
 )
 from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, Source, check_settings, check_source, chosen
 from unweave.metrics.scoring.scores import Scores, Value
@@ -34,9 +35,11 @@ from unweave.progress import progress
 
 def score_codes(
     codes: Codes,
-    factors: Factors | None = None,
+    factors: Factors | Table | Mapping[str, Any] | None = None,
     *,
     metrics: Names = "all",
+    names: Sequence[str] | None = None,
+    missing: Missing = "error",
     test: tuple[Codes, Factors] | None = None,
     discrete: bool = False,
     kinds: Kinds = None,
@@ -52,10 +55,14 @@ def score_codes(
 
     Args:
         codes: The codes (N, D).
-        factors: The values of the factors (N, K), NaN or None where one is missing; such a row is left out of that
-            factor. Without factors, metrics that need no labels are measured.
+        factors: The values of the factors: an array (N, K), NaN or None where one is missing, or a DataFrame or a
+            dictionary of columns, each of its own kind. A row without a value is left out of that factor. Without
+            factors, metrics that need no labels are measured.
         metrics: Names, functions ``(codes, factors, *, settings)`` of your own, or their ``module:name``; ``"all"`` is
             every metric that needs nothing more and does not take minutes.
+        names: The names of the factors, if they have none.
+        missing: What happens to missing values of a DataFrame or dictionary: "error" refuses them with column and
+            count, and "drop" leaves these rows out of that factor.
         test: Codes and factors of another sample, for metrics that fit and then test. Without it, they split the given
             sample.
         discrete: Whether every latent takes one of a few values.
@@ -75,22 +82,23 @@ def score_codes(
     checked, seed = check_codes("score_codes", codes), check_seed(seed)
     groups = check_groups(groups, dims_per_latent)
     columns_of("score_codes", groups, checked.shape[1])  # raises if they do not fit
-    there = ScoringInputs({"codes"})
+    there, declared = ScoringInputs({"codes"}), FactorKinds()
     if factors is not None:
+        factors, declared = read_kinds(factors, names, kinds, missing)
         table = check_factors("score_codes", factors)
         if len(table) != len(checked):
             raise InputError(f"score_codes: got {len(checked):,} codes but {len(table):,} rows of factors.")
-        kinds_of("score_codes", table, kinds)  # raises if they do not fit
-        there = ScoringInputs.of_table({"codes"}, table)
+        there = ScoringInputs.of_table({"codes"}, table, declared)
     wanted, left_out = chosen(metrics, there)
     common = {
         "seed": seed,
         "discrete": _checked_flag("discrete", discrete),
-        "kinds": kinds,
+        "kinds": declared.declared or None,
         "groups": groups,
+        "names": declared.names or None,
     }
 
-    results = {}
+    measured = _Measured(metrics, settings, declared, left_out)
     with limited(workers):
         for metric in wanted:
             if reason := _slow(metric, metrics, checked.shape[1]):
@@ -102,8 +110,8 @@ def score_codes(
                 arguments = (principal(metric.name, checked, groups),)
             if metric.needs == "pool" and test is not None:
                 arguments = _joined(metric.name, (codes, factors), test)
-            results[metric.name] = _computed(metric, arguments, given, settings)
-    return Scores(results, left_out)
+            measured.add(metric, arguments, given)
+    return measured.scores
 
 
 def score(
@@ -158,13 +166,20 @@ def score(
     offers = {"reconstruction"} if reconstruction_of(encode) else set()
     offers |= {"posterior"} if posterior_of(encode) else set()
     wanted, left_out = check_metrics(metrics, data, offers=offers, source=source)
+    kinds = kinds_of_data(data)
     encoded = EncodedData(encode, data, samples=samples, test_samples=test_samples, batch=batch, seed=seed)
     groups = check_groups(groups, dims_per_latent)
-    common: dict[str, Any] = {"seed": seed, "discrete": is_discrete(encode), "groups": groups}
+    common: dict[str, Any] = {
+        "seed": seed,
+        "discrete": is_discrete(encode),
+        "kinds": kinds.declared or None,
+        "groups": groups,
+        "names": kinds.names or None,
+    }
     if (likelihood := likelihood_of(encode)) is not None:
         common["likelihood"] = likelihood
 
-    results = {}
+    measured = _Measured(metrics, settings, kinds, left_out)
     with limited(workers):
         for metric in wanted:
             if metric.most_latents and (reason := _slow(metric, metrics, encoded.sample.codes.shape[1])):
@@ -174,13 +189,39 @@ def score(
             if metric.needs == "labels" and "test" in metric.takes and not _splits_itself(metric, settings):
                 given["test"] = tuple(encoded.test_sample)
             arguments = _arguments(metric, encoded, data, settings, source)
-            if groups is not None and metric.needs == "codes":
-                arguments = (principal(metric.name, arguments[0], groups),)
+            if groups is not None and (metric.needs == "codes" or metric.name == "follows"):
+                arguments = (principal(metric.name, arguments[0], groups), *arguments[1:])
             if groups is not None and callable(arguments[0]):
                 project = projection(metric.name, encoded.sample.codes, given.pop("groups"))
                 arguments = partial(_projected, encoded, project), *arguments[1:]
-            results[metric.name] = _computed(metric, arguments, given, settings)
-    return Scores(results, left_out)
+            measured.add(metric, arguments, given)
+    return measured.scores
+
+
+class _Measured:
+    """Results as they are computed, each from the factors that its metric can use."""
+
+    def __init__(self, asked: Names, settings: Settings, kinds: FactorKinds, left_out: dict[str, str]) -> None:
+        self.scores = Scores({}, left_out, kinds.names)
+        self._asked, self._settings, self._kinds = asked, settings, kinds
+
+    def add(self, metric: Metric, arguments: tuple[Any, ...], given: dict[str, Any]) -> None:
+        """Compute a metric; one of "all" that can use none of the factors is left out."""
+        if self._kinds.mixed and len(arguments) == 2 and not callable(arguments[0]) and metric.uses_factors:
+            try:
+                arguments, note = self._kinds.restrict(metric, arguments)
+                if note:
+                    given = {**given, "kinds": None}
+                    if given.get("test") is not None:
+                        given["test"] = self._kinds.restrict(metric, given["test"])[0]
+            except InputError as error:
+                if self._asked != "all":
+                    raise InputError(f"{metric.name}: {error}.") from error
+                self.scores.left_out[metric.name] = str(error)
+                return
+            if note:
+                self.scores.notes[metric.name] = note
+        self.scores.results[metric.name] = _computed(metric, arguments, given, self._settings)
 
 
 def check_metrics(

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from unweave.data import FactorData
 from unweave.errors import InputError, unknown
 from unweave.metrics.scoring.catalogue import METRICS, NEEDS, Metric, Needs
+from unweave.metrics.scoring.factor_kinds import FactorKinds, kinds_of_data
 from unweave.metrics.scoring.inputs import num_varying
 from unweave.own_code import HERE, imported
 from unweave.settings import key_in, name_in
 
+NO_KINDS = FactorKinds()
 Names = str | Callable[..., Any] | Sequence[str | Callable[..., Any]]
 Settings = Mapping[str, Mapping[str, Any]]
 Source = Literal["pool", "fresh"]  # of codes that share a factor: those of the samples, or those of new images
@@ -35,12 +37,18 @@ class ScoringInputs:
 
     @classmethod
     def of_table(
-        cls, needs: Collection[str], factors: NDArray[Any], *, encoder: bool = False, source: Source = "pool"
+        cls,
+        needs: Collection[str],
+        factors: NDArray[Any],
+        kinds: FactorKinds = NO_KINDS,
+        *,
+        encoder: bool = False,
+        source: Source = "pool",
     ) -> ScoringInputs:
-        """Describe codes, or an encoder, with a table of factors (N, K)."""
+        """Describe codes, or an encoder, with factors (N, K); of mixed ones, each metric takes what it can."""
         return cls(
             needs={"labels", *needs},
-            words=factors.dtype.kind in "USO",
+            words=not kinds.mixed and (factors.dtype.kind in "USO" or len(kinds.words) > 0),
             varying=num_varying(factors),
             encoder=encoder,
             source=source,
@@ -52,7 +60,7 @@ class ScoringInputs:
         needs = {"codes", *offers} | ({"intervention"} if data.can_intervene else set())
         needs |= {"model"} if {"reconstruction", "posterior"} <= needs else set()
         if data.labels is not None:
-            return cls.of_table(needs, data.labels.numpy(), encoder=True, source=source)
+            return cls.of_table(needs, data.labels.numpy(), kinds_of_data(data), encoder=True, source=source)
         if data.has_factors:
             sizes = data.space.sizes
             corners = np.array([[0] * len(sizes), [size - 1 for size in sizes]])

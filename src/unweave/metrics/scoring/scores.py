@@ -13,6 +13,7 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.lazy import later
 from unweave.metrics.scoring.catalogue import METRICS, Metric
+from unweave.metrics.scoring.display import as_html, as_text
 from unweave.metrics.scoring.inputs import Booleans, Floats, Integers
 from unweave.names import score_fields
 from unweave.plain_json import to_plain
@@ -27,16 +28,18 @@ class Value:
     score: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scores(Mapping[str, Any]):
     """Results by the metric's name, and why other metrics were left out.
 
-    ``table`` has every score as a number; ``to_json`` keeps the whole results, matrices included, and ``from_json``
-    reads them back.
+    Printed, it is a short table and what each latent follows. ``table`` has every score as a number, the results have
+    the matrices behind them; ``to_json`` keeps the whole results, and ``from_json`` reads them back.
     """
 
     results: dict[str, Any]
     left_out: dict[str, str] = field(default_factory=dict)  # metrics of "all" that were not computed, and why
+    factors: tuple[str, ...] = ()  # the names of the factors, in the order of matrices and lists in the results
+    notes: dict[str, str] = field(default_factory=dict)  # factors and rows that a metric could not use
 
     def __getitem__(self, name: str) -> Any:
         return self.results[name]
@@ -46,6 +49,12 @@ class Scores(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self.results)
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
     @property
     def table(self) -> dict[str, float]:
@@ -63,7 +72,8 @@ class Scores(Mapping[str, Any]):
     def to_json(self) -> str:
         """Return the results, matrices included, and what was left out, as JSON."""
         results = {name: result_to_plain(result) for name, result in self.results.items()}
-        return json.dumps({"results": results, "left_out": self.left_out}, indent=2, allow_nan=False)
+        about = {"left_out": self.left_out, "factors": list(self.factors), "notes": self.notes}
+        return json.dumps({"results": results, **about}, indent=2, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Scores:
@@ -71,7 +81,8 @@ class Scores(Mapping[str, Any]):
         try:
             plain = json.loads(text)
             results = {name: result_from_plain(name, result) for name, result in plain["results"].items()}
-            return cls(results, dict(plain["left_out"]))
+            about = tuple(plain.get("factors", ())), dict(plain.get("notes", {}))
+            return cls(results, dict(plain["left_out"]), *about)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"these are not scores as Scores.to_json writes them: {error}") from error
 
