@@ -29,3 +29,12 @@ def test_gradients_reach_mean_and_variance() -> None:
     assert outputs.grad is not None
     assert (outputs.grad[:, :2] == 1).all()
     assert (outputs.grad[:, 2:] != 0).all()
+
+
+def test_the_deviation_can_be_a_softplus() -> None:
+    outputs = torch.tensor([[0.5, -1.0, 0.0, 3.0], [2.0, 0.0, -200.0, -2.0]])
+    code = Gaussian(size=2, deviation="softplus").code(outputs, {})
+    assert code.logvar is not None
+    torch.testing.assert_close((code.logvar / 2).exp()[0], torch.log1p(outputs[0, 2:].exp()))
+    assert code.logvar.isfinite().all()
+    assert Gaussian(size=2).model_dump(mode="json") == {"size": 2}  # runs without it keep their names

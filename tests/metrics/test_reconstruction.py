@@ -70,3 +70,19 @@ def test_the_wrapped_ratio_of_a_reconstruction_that_fails_at_details() -> None:
     assert true.score == pytest.approx(33.1, abs=0.3)
     assert theirs.score == pytest.approx(44.3, abs=0.3)
     assert psnr(rng.integers(0, 256, (5, 64, 64), np.uint8), np.zeros((5, 64, 64), np.uint8), wrapped=True).score > 24
+
+
+def test_the_float32_round_trip_of_tripods_code_lowers_63_of_256_values() -> None:
+    """(v / 255 · 2 − 1 + 1) / 2 · 255 in float32, truncated, for every value v; the count was found with their code."""
+    values = np.arange(256, dtype=np.uint8).reshape(256, 1)
+    again = np.full_like(values, 0)
+    round_trip = [
+        int(np.uint8((np.float32(v) / np.float32(255) * 2 - 1 + 1) / 2 * np.float32(255))) for v in range(256)
+    ]
+    assert sum(got != v for v, got in enumerate(round_trip)) == 63
+    error = np.array([(got * got) % 256 for got in round_trip]) / 255.0**2
+    found = psnr(values, again, wrapped=True, truncated=True).per_image
+    with np.errstate(divide="ignore"):
+        np.testing.assert_allclose(found, -10 * np.log10(error))
+    with pytest.raises(InputError, match="truncated is a part of wrapped"):
+        psnr(values, again, truncated=True)

@@ -169,3 +169,17 @@ def test_a_piecewise_linear_decoder_is_refused(name: str, activation: str) -> No
         return
     with pytest.raises(InputError, match=r"needs a smooth decoder, .* zero almost everywhere: choose net.activation="):
         HessianPenalty().check_model(made)
+
+
+def test_scaled_directions_measure_the_hessian_of_standardised_latents() -> None:
+    """With ±σ, the penalty of f at z is the plain penalty of f(σ · u) at u = z / σ, as in the code of Tripod."""
+    passed = forward(Deterministic(size=3), decoder=Layers(quadratic))
+    z = passed.code.z.detach()
+    scale = z.std(0, correction=0) + 1e-6
+    passed.generator.manual_seed(0)
+    value = HessianPenalty(form="tripod", scaled=True)(passed)
+    directions = rademacher(2, z, torch.Generator().manual_seed(0))
+    expected = hessian_penalty(lambda codes: [quadratic(codes * scale)], z / scale, directions, form="tripod")
+    torch.testing.assert_close(value.detach(), expected, rtol=1e-6, atol=0)
+    passed.generator.manual_seed(0)
+    assert HessianPenalty(form="tripod")(passed).item() != pytest.approx(expected.item(), rel=0.01)

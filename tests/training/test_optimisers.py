@@ -3,6 +3,7 @@ from __future__ import annotations
 import torch
 
 from tests.training.small import SMALL, bars
+from unweave.recipes.recipe import Optimiser
 from unweave.training.assembly import (
     adversary_optimisers,
     build_model,
@@ -55,6 +56,17 @@ def test_gradients_are_clipped_entry_by_entry_everywhere_or_where_they_decay() -
         for parameter in model.parameters():
             parameter.grad = torch.full_like(parameter, 5.0)
         clip_gradients(model, configuration.optimiser)
-        decayed, others = split_by_decay(model)
+        decayed, others = split_by_decay(model, Optimiser())
         assert {float(p.grad.max()) for p in decayed if p.grad is not None} == {1.0}
         assert {float(p.grad.max()) for p in others if p.grad is not None} == {1.0 if clipped == "all" else 5.0}
+
+
+def test_decay_of_everything_but_the_codebook_is_that_of_tripods_code() -> None:
+    configuration, _ = configure("qlae", bars(), {**SMALL, "optimiser.decayed": "all"})
+    model = build_model(configuration)
+    decayed, others = main_optimiser(model, configuration.optimiser).param_groups
+    assert [parameter is model.learned["codebook"] for parameter in others["params"]] == [True]
+    assert any(parameter.ndim == 1 for parameter in decayed["params"])
+    plain, _ = configure("qlae", bars(), SMALL)
+    assert configuration.name != plain.name
+    assert "decayed" not in plain.canonical()  # runs without it keep their names

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from unweave.latents.latent import Code, Latent
 from unweave.latents.summary import Summary
+from unweave.settings import written_unless
 
 
 class Gaussian(Latent):
-    """Independent normal latents with a standard normal prior. The representation is the posterior mean."""
+    """Independent normal latents with a standard normal prior. The representation is the posterior mean.
+
+    The second half of the encoder's outputs are log-variances, or, with ``deviation="softplus"``, values whose softplus
+    is the standard deviation, as in the code of Tripod for β-TCVAE.
+    """
 
     title: ClassVar[str] = "the gaussian latent"
+    deviation: Annotated[Literal["exp", "softplus"], written_unless("exp")] = "exp"
 
     @property
     def outputs(self) -> int:
@@ -25,6 +32,8 @@ class Gaussian(Latent):
     def code(self, outputs: Tensor, learned: Mapping[str, Tensor], generator: torch.Generator | None = None) -> Code:
         """Sample z = mean + exp(logvar / 2) · noise, or take the mean if ``generator`` is None."""
         mean, logvar = outputs.chunk(2, dim=1)  # (B, D) each
+        if self.deviation == "softplus":
+            logvar = 2 * F.softplus(logvar).clamp_min(torch.finfo(logvar.dtype).tiny).log()
         return draw(mean, logvar, generator)
 
     def traversal(self, steps: int, span: float, summary: Summary | None, learned: Mapping[str, Tensor]) -> Tensor:

@@ -26,23 +26,34 @@ def reconstruction_error(images: Any, reconstructions: Any) -> Reconstruction:
     return Reconstruction(float(per_image.mean()), per_image)
 
 
-def psnr(images: Any, reconstructions: Any, *, wrapped: bool = False) -> Reconstruction:
+def psnr(images: Any, reconstructions: Any, *, wrapped: bool = False, truncated: bool = False) -> Reconstruction:
     """Compute the mean over images of the peak signal-to-noise ratio, −10 log10 of the mean squared error, in dB.
 
     A perfect reconstruction has an infinite ratio. ``wrapped=True`` reproduces the code of Hsu et al. 2024 (Tripod),
     which subtracts and squares uint8 pixels: both operations wrap modulo 256, so that large errors count as small ones
     and no image scores below 24 dB. Their thresholds for adequate reconstruction (Shapes3D 38, MPI3D 42, Falcor3D 34,
     Isaac3D 40 dB) were measured in that way and mean nothing for the true ratio. Floats are truncated to
-    uint8, as in their code.
+    uint8, as in their code. ``truncated=True``, with ``wrapped``, also reproduces that pixels are float32 in [−1, 1]
+    before they are truncated, which lowers 63 of the 256 true values by one; without it, true values are kept.
     """
+    if truncated and not wrapped:
+        raise InputError("psnr: truncated is a part of wrapped: set both.")
     x, y = check_images("psnr", images, reconstructions)
     error = (x - y) ** 2
     if wrapped:
-        pixels, again = ((side * 255 + 1e-6).astype(np.uint8) for side in (x, y))
+        pixels, again = (_bytes(side, truncated) for side in (x, y))
         error = (pixels - again) ** 2 / 255.0**2  # uint8 arithmetic wraps
     with np.errstate(divide="ignore"):
         per_image = -10 * np.log10(error.mean(1))
     return Reconstruction(float(per_image.mean()), per_image)
+
+
+def _bytes(pixels: Floats, truncated: bool) -> Any:
+    """Return pixels in [0, 1] as uint8, truncated; from float32 in [−1, 1] as the code of Tripod has them, if asked."""
+    if not truncated:
+        return (pixels * 255 + 1e-6).astype(np.uint8)
+    signed = pixels.astype(np.float32) * np.float32(2) - np.float32(1)
+    return ((signed + np.float32(1)) / np.float32(2) * np.float32(255)).astype(np.uint8)
 
 
 def check_images(metric: str, images: Any, reconstructions: Any) -> tuple[Floats, Floats]:

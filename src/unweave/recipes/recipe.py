@@ -37,7 +37,8 @@ class Weighted(Settings):
 class Optimiser(Settings):
     """Adam or AdamW.
 
-    Weight decay applies to weight matrices and kernels only, not to biases, constants and codebooks. ``clip`` limits
+    Weight decay applies to weight matrices and kernels only, not to biases, constants and codebooks; with
+    ``decayed="all"`` it applies to all of them but codebooks, as in the code of Tripod. ``clip`` limits
     the absolute value of each entry of the gradient, for all parameters or only for those with weight decay (as in the
     code of QLAE). ``schedule`` changes the learning rate, from its ``start`` to ``lr``.
     """
@@ -52,6 +53,9 @@ class Optimiser(Settings):
     clip: float | None = Field(default=None, gt=0)
     clipped: Literal["all", "decayed"] = "all"
     schedule: Schedule = Schedule()
+    decayed: Annotated[Literal["matrices", "all"], written_unless("matrices")] = (
+        "matrices"  # what weight decay applies to
+    )
 
 
 class Recipe(Settings):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
@@ -12,8 +12,9 @@ from torch import Tensor
 
 from unweave.errors import InputError
 from unweave.model import Forward, Model
+from unweave.settings import written_unless
 from unweave.terms.curvature import flat_layers, over_entries, rademacher, second_differences, variance
-from unweave.terms.term import Term
+from unweave.terms.term import Term, batch_scale
 
 Form = Literal["rowwise", "peebles", "tripod"]
 SMOOTH = "choose net.activation=gelu, silu or tanh"  # what to do about a decoder without second derivatives
@@ -74,7 +75,7 @@ class HessianPenalty(Term):
     Peebles et al. have no encoder; as in Tripod's code the gradient reaches it through the codes. Naive Tripod has the
     norms of ``form="tripod"`` within its decoder: use the net "tripod" with ``normalised=True``. Directions have
     entries of −1 and 1 only, as in Peebles et al. and as section 4.2 of Tripod implies, where shrinking latents raises
-    the penalty; Tripod's published code multiplies them by the latents' standard deviations.
+    the penalty; Tripod's published code multiplies them by the latents' standard deviations, as ``scaled=True`` does.
     """
 
     title: ClassVar[str] = "the hessian penalty term"
@@ -85,11 +86,14 @@ class HessianPenalty(Term):
     directions: int = Field(default=2, ge=2, le=10_000)  # per row
     epsilon: float = Field(default=0.1, gt=0)  # length of a step
     share: float = Field(default=1.0, gt=0, le=1)  # of the batch
+    scaled: Annotated[bool, written_unless(False)] = False  # directions times the deviations of the latents
 
     def __call__(self, forward: Forward) -> Tensor:
         """Compute the penalty at the codes of the batch."""
         z = forward.code.z[forward.some_rows(self.share)]  # (n, D)
         directions = rademacher(self.directions, z, forward.generator)
+        if self.scaled:
+            directions = directions * batch_scale(forward.code.continuous)
         return hessian_penalty(forward.model.activations, z, directions, epsilon=self.epsilon, form=self.form)
 
     def check_model(self, model: Model) -> None:

@@ -82,7 +82,7 @@ _STATISTICS: dict[DataIdentity, ChannelStatistics] = {}
 
 def main_optimiser(model: Model, settings: Optimiser) -> torch.optim.Optimizer:
     """Return Adam or AdamW for the model, with weight decay only for matrices and kernels of encoder and decoder."""
-    decayed, others = split_by_decay(model)
+    decayed, others = split_by_decay(model, settings)
     groups = [{"params": decayed, "weight_decay": settings.weight_decay}, {"params": others, "weight_decay": 0.0}]
     kind: type[torch.optim.Adam] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.name]
     return kind(
@@ -103,17 +103,17 @@ def adversary_optimisers(objective: Objective, configuration: Configuration) -> 
     ]
 
 
-def split_by_decay(model: Model) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+def split_by_decay(model: Model, settings: Optimiser) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
     """Return the parameters that weight decay applies to, and the others."""
-    learned = set(model.learned.parameters())
-    decays = {p: p.ndim in (2, 4) and p not in learned for p in model.parameters()}
+    learned, every = set(model.learned.parameters()), settings.decayed == "all"
+    decays = {p: (every or p.ndim in (2, 4)) and p not in learned for p in model.parameters()}
     return [p for p, decay in decays.items() if decay], [p for p, decay in decays.items() if not decay]
 
 
 def clip_gradients(model: Model, settings: Optimiser) -> None:
     """Limit the absolute value of each entry of the gradient, if the settings say so."""
     if settings.clip is not None:
-        clipped = model.parameters() if settings.clipped == "all" else split_by_decay(model)[0]
+        clipped = model.parameters() if settings.clipped == "all" else split_by_decay(model, settings)[0]
         torch.nn.utils.clip_grad_value_(clipped, settings.clip)
 
 
