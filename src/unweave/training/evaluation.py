@@ -75,7 +75,7 @@ def score(
             "workers": workers,
             "groups": groups,
         }
-        return measures.score_codes(encode.values, encode.table, discrete=encode.discrete, **given)
+        return measures.score_codes(encode.values, encode.table, discrete=encode.discrete, groups=groups, **given)
     if isinstance(encode, Encoder):
         encode, data = encode.function, encode.data() if data is None else data
     if not isinstance(encode, Run):

@@ -108,6 +108,8 @@ def score_codes(
             arguments: tuple[Any, ...] = (codes, factors)
             if metric.needs == "codes":
                 arguments = (principal(metric.name, checked, groups),)
+            if metric.name == "follows" and groups is not None:
+                arguments = (principal(metric.name, checked, groups), factors)
             if metric.needs == "pool" and test is not None:
                 arguments = _joined(metric.name, (codes, factors), test)
             measured.add(metric, arguments, given)
