@@ -1,11 +1,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+DEMO := .venv/ready-for-demo
+INSTALL := -m pip install --disable-pip-version-check --constraint constraints.txt --editable
 
 .PHONY: demo test test-slow check docs format bench pictures clean
 
 # A tour. First a trained model is opened, scored and drawn; then two methods are trained and compared.
-demo: $(READY)
+demo: $(DEMO)
 	$(BIN)/unweave zoo list
 	$(BIN)/python examples/first_look.py
 	@echo 'Look at demo/interventions.png: most latents of the model change one thing, such as the hue of the floor.'
@@ -52,10 +54,18 @@ bench: $(READY)
 pictures: $(READY)
 	$(BIN)/python docs/pictures.py
 
-$(READY): pyproject.toml constraints.txt
+# What the demo needs, without tests, docs, Ray and Lightning; pip shows its progress.
+$(DEMO): pyproject.toml constraints.txt
+	@echo 'Installing what the demo needs into .venv; this takes a minute or two, once.'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python $(INSTALL) '.[demo]'
 	touch $@
+
+$(READY): pyproject.toml constraints.txt
+	@echo 'Installing what development and tests need into .venv; this takes some minutes, once.'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python $(INSTALL) '.[dev]'
+	touch $@ $(DEMO)
 
 clean:
 	rm -rf .venv demo dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

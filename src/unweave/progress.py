@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ BAR = 14  # characters
 FIXED = 58  # characters of a line beside the title and the notes: bar, steps, speed, time left and spaces
 
 _level: Level = "normal"
+_LISTENER: ContextVar[Callable[[str], object] | None] = ContextVar("listener", default=None)
 
 
 def set_level(level: Level) -> None:
@@ -44,6 +46,22 @@ def say(text: str) -> None:
 def level() -> Level:
     """Return how much is shown."""
     return _level
+
+
+@contextmanager
+def told(listener: Callable[[str], object]) -> Iterator[None]:
+    """Call a function with every task that :func:`begin` names inside the block, however much is shown."""
+    before = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(before)
+
+
+def begin(task: str) -> None:
+    """Tell whoever listens which task begins."""
+    if (listener := _LISTENER.get()) is not None:
+        listener(task)
 
 
 class Advance(Protocol):

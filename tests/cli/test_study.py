@@ -21,7 +21,7 @@ def test_a_study_from_the_command_line(
     shown = capsys.readouterr().out
     assert "tiny: 3 runs" in shown
     assert "varies: recipe, beta, seed" in shown
-    assert re.search(r"time: about .* of training with \d workers?; scoring is not included", shown)
+    assert re.search(r"(?m)time: about .* of training and scoring with \d workers?$", shown)
     assert run(monkeypatch, "study", "run", "study.toml", "--workers", "1") == 0
     assert "finished" in capsys.readouterr().out
     assert run(monkeypatch, "study", "status", "study.toml", "--json") == 0

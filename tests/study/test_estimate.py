@@ -8,7 +8,17 @@ import pytest
 
 from tests.study.tiny import SPEC
 from unweave.study import Study, parse_spec, plan
-from unweave.study.estimate import Estimate, Pace, Progress, estimate, kind_of, seconds_per_step
+from unweave.study.estimate import (
+    Estimate,
+    Pace,
+    Progress,
+    _keep,
+    estimate,
+    kind_of,
+    scoring_seconds,
+    seconds_of_scoring,
+    seconds_per_step,
+)
 from unweave.study.table import Row
 from unweave.training import Configuration
 
@@ -108,3 +118,37 @@ def test_runs_under_way_tell_the_time_left_before_one_has_ended(configurations: 
     assert pace.left({"run0": Progress(2, 1, 10.0)}) == pytest.approx(10.0 + 5 * 30.0)
     pace.end("run1", 15.0)  # what has ended counts more: 5 seconds per step
     assert pace.left({"run0": Progress(2, 1, 10.0)}) == pytest.approx(5.0 + 4 * 15.0)
+
+
+def test_scoring_is_measured_and_counted(tmp_path: Path) -> None:
+    study = Study(SPEC, store=tmp_path)
+    configuration = study.planned[0].configuration
+    cost = study.scoring_cost(runs=6)
+    assert (one := seconds_of_scoring(configuration, cost)) is not None
+    assert one > 0
+    assert scoring_seconds(configuration, cost) is None  # not kept yet
+    _keep({cost.kind(configuration): 7.0, **dict.fromkeys(map(kind_of, _configurations(study)), 2.0)})
+    found = study.estimate(measure=False)
+    assert found is not None
+    assert (found.scoring, found.seconds) == (6 * 7.0, 6 * 3 * 2.0)
+    assert scoring_seconds(configuration, cost) == 7.0
+
+
+def _configurations(study: Study) -> list[Configuration]:
+    return [run.configuration for run in study.planned]
+
+
+def test_the_time_left_includes_scoring_from_the_beginning(tmp_path: Path) -> None:
+    runs = {run.name: run.configuration for run in Study(SPEC, store=tmp_path).planned}
+    first = next(iter(runs))
+    under_way = {first: Progress(2, 1, 0.5)}
+    unknown, known = Pace(None), Pace(10.0)
+    for pace in (unknown, known):
+        pace.expect(runs)
+    assert unknown.left(under_way) is None  # rather than a time that grows when scoring begins
+    before = known.left(under_way)
+    assert before == pytest.approx(0.5 * (6 * 3 - 2) + 6 * 10)
+    known.end(first, 0.5 * 3 + 10)
+    after = known.left({})
+    assert after is not None
+    assert after <= before

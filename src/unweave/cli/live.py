@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unweave.progress import SECONDS, duration, level
+from unweave.store.folder import DOING
 
 if TYPE_CHECKING:
     from unweave.study import Study
@@ -75,7 +76,7 @@ class StudyProgress:
     """The numbers that are shown: runs that are done, under way and failed, their rate, and the time that is left."""
 
     def __init__(self, study: Study) -> None:
-        from unweave.study.estimate import Pace
+        from unweave.study.estimate import Pace, scoring_seconds
         from unweave.study.grid import varying
 
         self._study = study
@@ -88,7 +89,8 @@ class StudyProgress:
         self._first: dict[
             str, tuple[float, int]
         ] = {}  # when each was first seen to have taken steps, and its step then
-        self._pace = Pace()
+        first = next((run.configuration for run in study.planned), None)
+        self._pace = Pace(0.0 if first is None else scoring_seconds(first, study.scoring_cost()))
 
     def report(self, said: Report) -> None:
         """Count a run that ended."""
@@ -109,8 +111,11 @@ class StudyProgress:
 
     def line(self) -> str:
         """Return the numbers as one line of text."""
+        doing = sorted({said for name in self._since if (said := self._step(name)).startswith("scoring ")})
         counts = f"{self._done():,} of {len(self._planned):,} done, {len(self._since)} running, {self._failed} failed"
-        return f"{self._study.spec.name}: {counts}, {self._rate():.1f} runs/min, time left: {self._time_left()}"
+        return f"{self._study.spec.name}: {counts}, {self._rate():.1f} runs/min, time left: {self._time_left()}" + (
+            f"; {', '.join(doing)}" if doing else ""
+        )
 
     def failure(self, said: Report) -> str:
         """Return what is printed of a run that failed."""
@@ -144,7 +149,14 @@ class StudyProgress:
     def _step(self, name: str) -> str:
         steps = self._planned[name].configuration.steps if name in self._planned else 0
         at = self._last_step(name)
-        return "starting" if not at else "scoring" if at == steps else f"{at:,} of {steps:,}"
+        return "starting" if not at else self._scored(name) if at == steps else f"{at:,} of {steps:,}"
+
+    def _scored(self, name: str) -> str:
+        """Return what is measured of a run now, as in "scoring factor_vae_score"."""
+        try:
+            return (self._study.stored.work / name / DOING).read_text(encoding="utf-8")
+        except OSError:
+            return "scoring"
 
     def _last_step(self, name: str) -> int:
         return last_step(self._study.stored.work / name)

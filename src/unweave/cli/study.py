@@ -120,7 +120,8 @@ def plan_study(
         facts |= {"second_stage": second} if study.spec.select else {}
         facts |= {"absent": missing} if (missing := _absent(study)) else {}
         time = study.estimate() if estimated else None
-        print_json({**facts, **({"training_seconds": time.seconds} if time else {})})
+        seconds = {} if time is None else {"training_seconds": time.seconds, "scoring_seconds": time.scoring}
+        print_json({**facts, **seconds})
         return
     stage = " in the first stage" if study.spec.select else ""
     console.print(f"{study.spec.name}: {runs:,} {'run' if runs == 1 else 'runs'}{stage}", highlight=False)
@@ -453,8 +454,12 @@ def _in_words(time: Estimate, workers: int, *, stages: bool) -> str:
 
     share = "" if time.measured == time.kinds else f", from {time.measured} of {time.kinds} kinds of runs"
     many = f"{workers} workers" if workers > 1 else "1 worker"
-    left_out = "scoring and the second stage are" if stages else "scoring is"
-    return f"time: about {duration(time.seconds / workers)} of training with {many}{share}; {left_out} not included"
+    scored = time.scoring is not None
+    total = time.seconds + (time.scoring or 0.0)
+    what = "training and scoring" if time.scoring else "training"
+    left_out = [*([] if scored else ["scoring"]), *(["the second stage"] if stages else [])]
+    rest = f"; {' and '.join(left_out)} {'are' if len(left_out) > 1 else 'is'} not included" if left_out else ""
+    return f"time: about {duration(total / workers)} of {what} with {many}{share}{rest}"
 
 
 def _part(part: str | None) -> tuple[int, int] | None:

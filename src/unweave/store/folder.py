@@ -22,6 +22,7 @@ LATEST = "latest"  # the run of a store that was begun last
 NAME = re.compile("[0-9a-f]{16}")  # the name of a run's folder
 ADDRESS = re.compile("[a-z][a-z0-9+.-]+://")
 HEXADECIMAL = re.compile("[0-9a-fA-F]+")
+DOING = "doing.txt"  # what a worker measures now; there while it scores
 
 
 def store_folder(store: str | Path | None = None) -> Path:

@@ -34,6 +34,8 @@ from unweave.factors import FactorSpace
 STEPS, SECONDS = 20, 1.0  # of one measurement, whichever comes first
 SKIPPED = 2  # first steps, which allocate memory
 BUDGET = 10.0  # seconds for all measurements
+SCORE_BUDGET = 20.0  # more seconds if scoring is measured, too
+SHARE, LEAST_SAMPLES = 10, 200  # of the samples that scoring is measured with, and at least so many
 PATIENCE = 60.0  # seconds until the first one, which waits for imports
 SPEEDS = "speeds.json"  # measurements of this machine, in the data folder
 LASTING = 7 * 24 * 3600.0  # seconds after which a measurement is made again
@@ -42,12 +44,30 @@ SPACE = FactorSpace.of(**{f"factor{number}": 4 for number in range(6)})
 
 @dataclass(frozen=True)
 class Estimate:
-    """The time that the remaining runs of a study need, of one worker and without scoring."""
+    """The time that the remaining runs of a study need, of one worker."""
 
-    seconds: float
+    seconds: float  # of training
     runs: int
     kinds: int  # of runs that differ in the cost of a step
     measured: int  # of these; the cost of others is taken to be the mean of the measured ones
+    scoring: float | None = 0.0  # seconds, None if the cost of scoring is not known
+
+
+@dataclass(frozen=True)
+class ScoringCost:
+    """What determines the cost of scoring a run: the metrics, how they are measured, and how many runs are left."""
+
+    metrics: tuple[str, ...]
+    protocol: dict[str, Any]  # the fields of a Scoring
+    runs: int
+
+    def kind(self, configuration: Configuration) -> str:
+        """Return the name under which the cost is kept."""
+        c, p = configuration, self.protocol
+        shape = "×".join(map(str, c.data.shape))
+        settings = json.dumps(p["settings"], sort_keys=True)
+        asked = f"{','.join(self.metrics)} {p['samples']}+{p['test_samples']} {settings}"
+        return f"scoring {shape} {c.net.name} {type(c.latent).__name__} {c.latent.size} {asked}"
 
 
 def kind_of(configuration: Configuration) -> str:
@@ -60,12 +80,17 @@ def kind_of(configuration: Configuration) -> str:
 
 
 def estimate(
-    remaining: Iterable[tuple[Configuration, int]], rows: Iterable[tuple[Configuration, Row]], *, measure: bool = True
+    remaining: Iterable[tuple[Configuration, int]],
+    rows: Iterable[tuple[Configuration, Row]],
+    *,
+    measure: bool = True,
+    scoring: ScoringCost | None = None,
 ) -> Estimate | None:
     """Estimate the time of ``remaining`` runs, each with the steps that it has left; None if nothing is known.
 
     ``rows`` are runs of the study in the store: the finished ones tell the cost of a step of their kind. What they do
     not tell is taken from earlier measurements on this machine or, with ``measure``, measured now, within seconds.
+    ``scoring`` is what is scored; its cost is measured on the model of one of the runs, with a tenth of the samples.
     """
     steps: dict[str, int] = {}
     example: dict[str, Configuration] = {}
@@ -77,8 +102,14 @@ def estimate(
         example.setdefault(kind, configuration)
     speeds = {**_kept(), **_of_finished(rows)}
     unknown = sorted((kind for kind in steps if steps[kind] and kind not in speeds), key=lambda kind: -steps[kind])
-    if unknown and measure:
-        new = _measure({kind: example[kind] for kind in unknown})
+    scored = next(iter(example.values()), None) if scoring is not None and scoring.metrics else None
+    score_kind = scoring.kind(scored) if scoring is not None and scored is not None else ""
+    costs = {score_kind: scoring} if scoring is not None and score_kind and score_kind not in speeds else {}
+    if (unknown or costs) and measure:
+        new = _measure(
+            {kind: example[kind] for kind in unknown} | dict.fromkeys(costs, scored or next(iter(example.values()))),
+            costs,
+        )
         _keep(new)
         speeds |= new
     known = [kind for kind in steps if kind in speeds]
@@ -86,7 +117,14 @@ def estimate(
         return None
     mean = sum(speeds[kind] for kind in known) / len(known)
     total = sum(count * speeds.get(kind, mean) for kind, count in steps.items())
-    return Estimate(total, runs, len(steps), len(known))
+    seconds = speeds.get(score_kind) if score_kind else 0.0
+    cost = None if seconds is None or scoring is None else seconds * scoring.runs
+    return Estimate(total, runs, len(steps), len(known), 0.0 if scoring is None else cost)
+
+
+def scoring_seconds(configuration: Configuration, cost: ScoringCost) -> float | None:
+    """Return the seconds that scoring one run takes on this machine, None if it was not measured yet."""
+    return _kept().get(cost.kind(configuration)) if cost.metrics else 0.0
 
 
 @dataclass(frozen=True)
@@ -101,7 +139,9 @@ class Progress:
 class Pace:
     """The time that runs under way and waiting still need, from those that ended and from the steps of the others."""
 
-    def __init__(self) -> None:
+    def __init__(self, scoring: float | None = 0.0) -> None:
+        """``scoring`` is the cost of scoring a run in seconds, None if it is not known before one has ended."""
+        self._scoring = scoring
         self._kinds: dict[str, tuple[str, int]] = {}  # kind and steps of the runs that are left
         self._spent: dict[str, list[float]] = {}  # seconds and steps of the runs that ended, by kind
 
@@ -124,13 +164,14 @@ class Pace:
         that are under way; if there are none, the mean of the other kinds.
         """
         speeds = self._speeds(under_way)
-        if not speeds:
+        if not speeds or (self._scoring is None and not self._spent):
             return None
         mean = statistics.mean(speeds.values())
         total = 0.0
         for name, (kind, steps) in self._kinds.items():
             done = under_way[name].step if name in under_way else 0
             total += max(0, steps - done) * speeds.get(kind, mean)
+            total += (self._scoring or 0.0) if kind not in self._spent else 0.0  # the others include it
         return total
 
     def _speeds(self, under_way: Mapping[str, Progress]) -> dict[str, float]:
@@ -153,12 +194,14 @@ def _of_finished(rows: Iterable[tuple[Configuration, Row]]) -> dict[str, float]:
     return {kind: seconds / count for kind, (seconds, count) in sums.items()}
 
 
-def _measure(examples: Mapping[str, Configuration]) -> dict[str, float]:
-    """Measure the seconds per step of each kind in a process of one thread, as many as the budget allows."""
+def _measure(
+    examples: Mapping[str, Configuration], scoring: Mapping[str, ScoringCost] | None = None
+) -> dict[str, float]:
+    """Measure the seconds per step, or of scoring, of each kind in a process of one thread, as the budget allows."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     fields = {kind: json.loads(configuration.model_dump_json()) for kind, configuration in examples.items()}
-    process = context.Process(target=measure_all, args=(there, fields), daemon=True)
+    process = context.Process(target=measure_all, args=(there, fields, dict(scoring or {})), daemon=True)
     with single_threaded():
         process.start()
     there.close()
@@ -167,7 +210,7 @@ def _measure(examples: Mapping[str, Configuration]) -> dict[str, float]:
     with suppress(EOFError, OSError):
         while len(measured) < len(fields) and here.poll(max(0.0, end - time.monotonic())):
             kind, seconds = here.recv()
-            end = min(end, time.monotonic() + BUDGET) if not measured else end
+            end = min(end, time.monotonic() + BUDGET + SCORE_BUDGET * bool(scoring)) if not measured else end
             if seconds:
                 measured[kind] = seconds
     process.kill()
@@ -175,13 +218,17 @@ def _measure(examples: Mapping[str, Configuration]) -> dict[str, float]:
     return measured
 
 
-def measure_all(connection: Connection, fields: Mapping[str, dict[str, Any]]) -> None:
-    """Send the seconds per step of each configuration; run in a process of its own."""
+def measure_all(
+    connection: Connection, fields: Mapping[str, dict[str, Any]], scoring: Mapping[str, ScoringCost] | None = None
+) -> None:
+    """Send the seconds per step, or of scoring, of each configuration; run in a process of its own."""
     from unweave.progress import set_level
 
     set_level("quiet")
     for kind, given in fields.items():
-        connection.send((kind, seconds_per_step(Configuration(**given))))
+        configuration, cost = Configuration(**given), (scoring or {}).get(kind)
+        seconds = seconds_per_step(configuration) if cost is None else seconds_of_scoring(configuration, cost)
+        connection.send((kind, seconds))
 
 
 def seconds_per_step(configuration: Configuration) -> float | None:
@@ -212,6 +259,31 @@ def seconds_per_step(configuration: Configuration) -> float | None:
     counted = times[SKIPPED:] if len(times) > SKIPPED + 1 else times
     gaps = [after - before for before, after in itertools.pairwise(counted)]
     return statistics.median(gaps) if gaps else None
+
+
+def seconds_of_scoring(configuration: Configuration, cost: ScoringCost) -> float | None:
+    """Score a model of this configuration on random images with a tenth of the samples; return ten times the duration.
+
+    Returns None if that fails.
+    """
+    from unweave.study.engines.worker import applicable
+    from unweave.training import Execution, fit, score
+
+    fields = {name: getattr(configuration, name) for name in Configuration.model_fields}
+    noise, p = Noise(configuration.data.shape), cost.protocol
+    counts = {key: max(LEAST_SAMPLES, p[key] // SHARE) for key in ("samples", "test_samples")}
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            short = Configuration(**{**fields, "steps": 1, "snapshots": 0})
+            run = fit(short, Execution(threads=1, device="cpu"), noise, Path(folder))
+            names = applicable(cost.metrics, run, noise, p["source"])
+            settings = {name: p["settings"][name] for name in names if name in p["settings"]}
+            began = time.monotonic()
+            score(run, noise, metrics=names, settings=settings, workers=1, source=p["source"], **counts)
+        except Exception:  # which the run itself will report
+            return None
+    share: float = counts["samples"] / p["samples"]
+    return (time.monotonic() - began) / min(1.0, share)
 
 
 class _Enough(Exception):

@@ -18,7 +18,7 @@ from unweave.study.columns import read_table, with_disentanglement, with_setting
 from unweave.study.damaged_runs import find_damage, set_aside_damaged
 from unweave.study.engines.engine import Engine
 from unweave.study.engines.worker import Report, Task
-from unweave.study.estimate import Estimate, estimate
+from unweave.study.estimate import Estimate, ScoringCost, estimate
 from unweave.study.grid import Planned, configured, plan, varying
 from unweave.study.results import FINAL, SCORES, VARIES, lay_beside, results
 from unweave.study.selection import select
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 DONE = ("finished", "failed")
 PATIENCE = 600.0  # seconds to wait for a store that cannot be reached
 ENDED = 200  # runs after which the index of a store at an address is put in order
+NOTHING = Estimate(0.0, 0, 0, 0)  # is left
 
 
 class Study:
@@ -293,12 +294,16 @@ class Study:
         return later("unweave.questions._figure:figure", name, self, **settings)
 
     def estimate(self, *, measure: bool = True) -> Estimate | None:
-        """Estimate the training time of the runs that are not done, from finished ones or from a short measurement."""
+        """Estimate the time of the runs that are not done, from finished ones or from a short measurement."""
         planned = self.all_planned()
         rows = zip((run.configuration for run in planned), self.rows(planned), strict=True)
         different = list({row.run: (configuration, row) for configuration, row in rows}.values())
-        left = [(c, c.steps - row.step) for c, row in different if row.state not in DONE]
-        return estimate(left, different, measure=measure) if left else Estimate(0.0, 0, 0, 0)
+        left = [(c, c.steps - row.step) for c, row in different if self._state(row) not in DONE]
+        return estimate(left, different, measure=measure, scoring=self.scoring_cost(len(left))) if left else NOTHING
+
+    def scoring_cost(self, runs: int = 1) -> ScoringCost:
+        """Return what determines how long it takes to score this many runs."""
+        return ScoringCost(self.spec.metrics, self.spec.score.model_dump(exclude={"snapshot"}), runs)
 
     def _rows_in(self, found: RecordTable, planned: list[Planned]) -> list[Row]:
         protocols = {stage: Protocols(self.spec, stage=stage) for stage in (1, 2)}

@@ -30,7 +30,7 @@ from unweave.metrics.scoring.inputs import (
 from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, Source, check_settings, check_source, chosen
 from unweave.metrics.scoring.scores import Scores, Value
 from unweave.metrics.scoring.vectors import Groups, columns_of, principal, projection
-from unweave.progress import progress
+from unweave.progress import begin, progress
 
 
 def score_codes(
@@ -187,6 +187,7 @@ def score(
             if metric.most_latents and (reason := _slow(metric, metrics, encoded.sample.codes.shape[1])):
                 left_out[metric.name] = reason
                 continue
+            begin(f"scoring {metric.name}")
             given = dict(common)
             if metric.needs == "labels" and "test" in metric.takes and not _splits_itself(metric, settings):
                 given["test"] = tuple(encoded.test_sample)

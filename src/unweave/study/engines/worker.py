@@ -9,8 +9,8 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -18,9 +18,9 @@ from typing import Any, Literal
 from unweave.data import DataIdentity, FactorData, open_data
 from unweave.errors import Away, InputError, Unavailable
 from unweave.metrics.scoring.request import ScoringInputs, Source, find_metrics
-from unweave.progress import set_level
+from unweave.progress import set_level, told
 from unweave.store.files import versions, write_text
-from unweave.store.folder import is_address
+from unweave.store.folder import DOING, is_address
 from unweave.store.lock import Busy, locked
 from unweave.store.record import LEFT_OUT, SCORING_ERROR
 from unweave.store.remote.checkout import Checkout, checked_out
@@ -111,7 +111,8 @@ class Worker:
             if left_out := [name for name in task.metrics if name not in names]:
                 write_text(folder / LEFT_OUT, json.dumps(left_out) + "\n")
             if names:
-                score_run(run, data, names, scoring, psnr=task.psnr)
+                with _shown(folder):
+                    score_run(run, data, names, scoring, psnr=task.psnr)
         except (KeyboardInterrupt, SystemExit, Busy):
             raise
         except BaseException as error:
@@ -126,6 +127,17 @@ class Worker:
                 self._data.pop(next(iter(self._data)))
             self._data[identity] = open_data(identity)
         return self._data[identity]
+
+
+@contextmanager
+def _shown(folder: Path) -> Iterator[None]:
+    """Keep what is measured now in the folder of the run, for the launcher to show."""
+    path = folder / DOING
+    try:
+        with told(lambda task: path.write_text(task, encoding="utf-8")):
+            yield
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def score_run(run: Run, data: FactorData, metrics: Sequence[str], scoring: Scoring, *, psnr: float | None) -> None:
