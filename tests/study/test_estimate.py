@@ -151,4 +151,5 @@ def test_the_time_left_includes_scoring_from_the_beginning(tmp_path: Path) -> No
     known.end(first, 0.5 * 3 + 10)
     after = known.left({})
     assert after is not None
+    assert after == pytest.approx(5 * (0.5 * 3 + 10))  # also of the other kind, of which no run has ended
     assert after <= before

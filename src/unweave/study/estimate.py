@@ -154,7 +154,7 @@ class Pace:
         kind, steps = self._kinds.pop(name, ("", 0))
         if seconds > 0 and steps:
             spent = self._spent.setdefault(kind, [0.0, 0.0])
-            spent[0] += seconds
+            spent[0] += max(0.0, seconds - (self._scoring or 0.0))  # of steps, and of scoring if its cost is not known
             spent[1] += steps
 
     def left(self, under_way: Mapping[str, Progress]) -> float | None:
@@ -171,7 +171,7 @@ class Pace:
         for name, (kind, steps) in self._kinds.items():
             done = under_way[name].step if name in under_way else 0
             total += max(0, steps - done) * speeds.get(kind, mean)
-            total += (self._scoring or 0.0) if kind not in self._spent else 0.0  # the others include it
+            total += self._scoring or 0.0
         return total
 
     def _speeds(self, under_way: Mapping[str, Progress]) -> dict[str, float]:
