@@ -34,6 +34,13 @@ def test_the_best_mean_or_median_of_each_group_is_chosen() -> None:
     assert select(lowest, ROWS)[0] == {"recipe": "a", "beta": 2}
 
 
+def test_an_ablation_takes_the_choice_of_another_recipe() -> None:
+    rule = Selection(by="mig", per=("recipe",), seeds=(9,), ablations={"c": {"of": "a", "without": ["beta"]}})
+    chosen = select(rule, ROWS)
+    assert rule.ablated(chosen) == [{"recipe": "c"}]
+    assert rule.ablated([*chosen, {"recipe": "a", "beta": 3, "data": "d"}])[1] == {"recipe": "c", "data": "d"}
+
+
 def test_a_score_that_no_run_has_is_a_sentence() -> None:
     with pytest.raises(InputError, match=r"\[select\] by dci: run a10 has no such score, it has \['mig'\]"):
         select(Selection(by="dci", seeds=(9,)), ROWS)

@@ -203,6 +203,15 @@ def _check_selection(spec: Spec, rule: Selection, known: set[str], text: str) ->
     for key in rule.per:
         if key not in known:
             raise with_line(text, "per", "select", unknown("setting in [select] per", key, known))
+    for recipe, ablation in rule.ablations.items():
+        points = [point for point in spec.points() if point["recipe"] == ablation.of]
+        if not points:
+            wrong = InputError(f"[select.ablations] {recipe}: no grid has the recipe {ablation.of!r}.")
+            raise with_line(text, recipe, "select.ablations", wrong)
+        try:
+            configured(rule.ablated(points[:1])[0])
+        except InputError as error:
+            raise with_line(text, recipe, "select.ablations", error.reworded(f"[select.ablations] {error}")) from None
     first = {point.get("seed", 0) for point in spec.points()}
     seeds = list(rule.seeds)
     if not seeds or len(set(seeds)) < len(seeds) or not all(0 <= seed < MOST_SEEDS for seed in seeds):

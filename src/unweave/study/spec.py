@@ -56,8 +56,19 @@ class Scoring(Settings):
     snapshot: SnapshotRule | None = None  # None to score the final weights
 
 
+class Ablation(Settings):
+    """A recipe of the second stage with the settings that were chosen for another one, but for some of them."""
+
+    title: ClassVar[str] = "[select.ablations]"
+    of: str  # the recipe whose choice it takes
+    without: tuple[str, ...] = ()  # settings that it does not have
+
+
 class Selection(Settings):
-    """A second stage: in each group choose the settings with the best score, and train fresh seeds of them."""
+    """A second stage: in each group choose the settings with the best score, and train fresh seeds of them.
+
+    ``ablations`` adds recipes that are not tuned themselves, as in ``tripod_finer = { of = "tripod" }``.
+    """
 
     title: ClassVar[str] = "[select]"
     by: str  # a score, as in infomec.modularity
@@ -66,6 +77,16 @@ class Selection(Settings):
     over_seeds: Literal["mean", "median"] = "mean"
     seeds: tuple[int, ...]  # of the second stage
     score_seed: int | None = Field(default=None, ge=0, strict=True)  # of its evaluation set; None for that of [score]
+    ablations: dict[str, Ablation] = Field(default_factory=dict)  # by recipe
+
+    def ablated(self, chosen: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the settings of the ablations, from the choices of the recipes that they are ablations of."""
+        return [
+            {key: value for key, value in settings.items() if key not in ablation.without} | {"recipe": recipe}
+            for recipe, ablation in self.ablations.items()
+            for settings in chosen
+            if settings["recipe"] == ablation.of
+        ]
 
 
 class Spec(Settings):

@@ -78,6 +78,7 @@ class Study:
         if any(row.state not in DONE or not self._is_scored(row) for row in rows):
             return first
         chosen = select(self.spec.select, rows)
+        chosen += self.spec.select.ablated(chosen)
         second = [{**settings, "seed": seed} for settings in chosen for seed in self.spec.select.seeds]
         known = {planned.name for planned in first}
         more = [Planned(settings, configured(settings), stage=2) for settings in second]
@@ -87,8 +88,8 @@ class Study:
         """Return how many runs the second stage has: fresh seeds of one choice per group; 0 if there is none."""
         if (rule := self.spec.select) is None:
             return 0
-        groups = {tuple(repr(run.settings.get(key)) for key in rule.per) for run in self.planned}
-        return len(groups) * len(set(rule.seeds))
+        groups = {tuple(repr(run.settings.get(key)) for key in rule.per): run.settings for run in self.planned}
+        return (len(groups) + len(rule.ablated(list(groups.values())))) * len(set(rule.seeds))
 
     def status(self) -> dict[str, int]:
         """Return how many runs are in each state; "unscored" are finished but lack a metric."""
