@@ -25,6 +25,7 @@ from unweave.cli.options import (
 )
 from unweave.data.files import data_folder
 from unweave.errors import InputError
+from unweave.progress import say
 
 if TYPE_CHECKING:
     from unweave.data import FactorData
@@ -86,6 +87,7 @@ def show(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None,
 
     from unweave.figures import draw_contact_sheet, make_sheet
 
+    say(f"drawing the contact sheet of {data.name}; the first images of a drawn set may take a moment")
     sheet = make_sheet(data, torch.Generator().manual_seed(seed))
     save(draw_contact_sheet(sheet), path)
 
