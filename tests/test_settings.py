@@ -10,7 +10,7 @@ from pydantic import Field
 from unweave.data import identity_of
 from unweave.errors import InputError
 from unweave.own_code import imported, source_hash
-from unweave.settings import Settings, choice, name_in, named
+from unweave.settings import Settings, choice, keyword_settings, name_in, named
 
 
 class Small(Settings):
@@ -100,3 +100,10 @@ def test_modules_of_the_working_directory_are_found(tmp_path: Path, monkeypatch:
 def test_arguments_that_a_class_inherits_are_resolved_where_they_were_written() -> None:
     """``Filter`` is a name of the module of published sets, not of that of 3D Shapes."""
     assert identity_of("shapes3d", filter="bilinear").shape == (3, 64, 64)
+
+
+def test_a_class_without_arguments_has_no_settings() -> None:
+    class Plain:
+        """It has no ``__init__`` of its own."""
+
+    assert not keyword_settings(Plain, "plain", required=True).model_fields

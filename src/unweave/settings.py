@@ -220,7 +220,7 @@ def _annotations(
     written = {argument: p.annotation for argument, p in arguments.items() if p.annotation is not p.empty}
     if isinstance(function, type):  # which may inherit its arguments from a class of another module
         function = next(vars(base)["__init__"] for base in function.__mro__ if "__init__" in vars(base))
-    module = sys.modules.get(function.__module__)  # none for a function of a notebook or of a page's example
+    module = sys.modules.get(getattr(function, "__module__", ""))  # none of a notebook, an example, or object itself
     known = getattr(function, "__globals__", {}) if module is None else vars(module)
     try:
         return get_type_hints(SimpleNamespace(__annotations__=written), globalns=known, include_extras=True)
