@@ -19,7 +19,7 @@ RUNS = {
     "tripod/lite": 28,
     "combinations/lite": 27,
     "mpi3d-multi/paper": 2,  # one model of each method, figure 3 of Rhodes & Lee 2021
-    "mpi3d-multi/lite": 10,
+    "mpi3d-multi/lite": 3 + 3,
     "natural-patches/paper": 3 + 3 + 8,
     "natural-patches/lite": 15 + 15 + 8,
 }
