@@ -34,7 +34,7 @@ def vectors(n: int = 400) -> tuple[Any, Any]:
 
 
 def test_every_metric_of_codes_and_factors_takes_groups_or_all_columns() -> None:
-    whole = {"explicitness", "downstream"}  # classifiers of all latents together
+    whole = {"explicitness", "downstream", "follows"}  # of all latents together, or grouped by the scorer
     assert set(GROUPED) | whole == {name for name, metric in METRICS.items() if metric.needs in ("labels", "pool")}
 
 

@@ -83,6 +83,12 @@ def score(
     matrix: Annotated[
         bool, typer.Option("--matrix", help="Print how much each latent knows about each factor, above chance.")
     ] = False,
+    null: Annotated[
+        int, typer.Option(min=0, help="Number of permutations of the factors to find the chance level from.")
+    ] = 0,
+    bootstrap: Annotated[
+        int, typer.Option(min=0, help="Number of half-samples to find the interval of each score from.")
+    ] = 0,
     workers: Annotated[
         int | None, typer.Option("--threads", min=1, help="Maximum number of threads.", show_default="one per core")
     ] = None,
@@ -112,6 +118,7 @@ def score(
     if matrix and metrics and "follows" not in metrics:
         asked = [*metrics, "follows"]
     arguments: dict[str, Any] = {"metrics": asked, "settings": of_metrics, "seed": seed, "workers": workers}
+    arguments |= {"null": null, "bootstrap": bootstrap}
     arguments |= {} if dims_per_latent is None else {"dims_per_latent": dims_per_latent}
     arguments |= {name: value for name, value in sizes.items() if value is not None}
     _score(opened, images, as_json, matrix, arguments)
@@ -122,7 +129,7 @@ def print_scores(scores: Scores, *, matrix: bool = False) -> None:
     from unweave.metrics.scoring.display import table_rows
 
     table = Table("metric", "score", "better", "range", box=None, pad_edge=False)
-    for row in table_rows(scores.table):
+    for row in table_rows(scores.table, scores.worth):
         table.add_row(*row)
     console.print(table)
     for name, note in scores.notes.items():

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 OVERVIEW = ("run", "name", "method", "data", "seed", "steps", "state", "time", "PSNR")
 MOST = 5_000_000  # bytes of a report
+PERMUTATIONS = 20  # of the factors, to find the chance level of each score that a report measures
 MAIN = ("steps", "batch", "lr", "net", "samples")  # settings that are listed even if only some runs have them
 
 Watch = Callable[[str], None]
@@ -78,7 +79,7 @@ def report(
             continue
         facts = read_facts(folder, data, trust=trust)
         if scored and facts.run is not None:
-            score(facts.run, facts.data)
+            score(facts.run, facts.data, null=PERMUTATIONS)
             facts = read_facts(folder, data, trust=trust)  # with what was measured
         several.append(facts)
     with guarded(trust):

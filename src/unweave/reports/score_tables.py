@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from unweave.metrics import METRICS
 from unweave.names import words
-from unweave.reports.facts import Facts, RunFacts
+from unweave.reports.facts import Facts, RunFacts, Score
 from unweave.reports.html.markup import Html, Section, joined, tag
 from unweave.reports.html.strip_plots import colour_of, draw_strip
 from unweave.reports.html.tables import make_table, shown
 from unweave.reports.paths import run_commands
 from unweave.reports.peers import Peers, place_of
+from unweave.store.scores import is_same, read_scores, worth_in
 
 PARTS = {  # what one of several scores of a metric asks
     "dci.disentanglement": "Does each latent help to predict one factor only?",
@@ -69,8 +70,19 @@ def _line(name: str, several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[
     meaning = f"{PARTS.get(name, metric.question)} {_better(best, range_)}" if metric else "A metric of your own."
     values = [score.value if score else None for score in scores]
     where = _where(values, others, baselines, best, range_, name)
-    title = tag("span", words(name), tag("small", meaning))
+    placed = "; ".join(filter(None, (_chance(facts, score) for facts, score in zip(several, scores, strict=True))))
+    title = tag("span", words(name), tag("small", f"{meaning} {placed}".strip()))
     return [title, *values, where], _best(values, best)
+
+
+def _chance(facts: Facts, score: Score | None) -> str:
+    """Return the chance level of a score as it is stored with the run, "" if it was not computed."""
+    entries = read_scores(facts.folder).entries if isinstance(facts, RunFacts) else ()
+    for entry in entries:
+        if score is not None and is_same(entry, score.metric, score.protocol):
+            worth = worth_in(entry).get(score.name)
+            return f"{shown(score.value)} ({worth}), p = {worth.p_value:.2g}." if worth and worth.p_value else ""
+    return ""
 
 
 def _quality(several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[list[object], set[int]] | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -28,6 +28,7 @@ from unweave.store.folder import SCORES
 
 if TYPE_CHECKING:
     from unweave.metrics import Scores
+    from unweave.metrics.scoring.worth import Worth
 
 
 @dataclass(frozen=True)
@@ -178,13 +179,26 @@ def add_scores(folder: Path, protocols: Mapping[str, dict[str, Any]], scores: Sc
     from unweave.metrics import result_to_plain
 
     new = [
-        Entry(metric, to_plain(protocols[metric]), versions(), result_to_plain(result))
+        Entry(metric, to_plain(protocols[metric]), versions(), {**result_to_plain(result), **_worth(metric, scores)})
         for metric, result in scores.items()
     ]
     with FileLock(folder / f"{SCORES}.lock"):
         kept = [e for e in read_scores(folder).entries if not any(is_same(e, n.metric, n.protocol) for n in new)]
         lines = ",\n".join(json.dumps(vars(entry), allow_nan=False) for entry in [*kept, *new])
         write_text(folder / SCORES, f"[\n{lines}\n]\n")
+
+
+def _worth(metric: str, scores: Scores) -> dict[str, Any]:
+    """Return chance and intervals of the scores of a metric as they are stored with its result, {} without any."""
+    known = {name: asdict(scores.worth[name]) for name in score_fields(metric) if name in scores.worth}
+    return {"worth": known} if known else {}
+
+
+def worth_in(entry: Entry) -> dict[str, Worth]:
+    """Return chance and intervals that are stored with a result, by the name of the score."""
+    from unweave.metrics.scoring.worth import Worth
+
+    return {name: Worth(**given) for name, given in entry.result.get("worth", {}).items()}
 
 
 def is_same(entry: Entry, metric: str, protocol: Mapping[str, Any]) -> bool:

@@ -9,13 +9,23 @@ from unweave import metrics as measures
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
 from unweave.metrics import METRICS, Metric, Scores
-from unweave.metrics.scoring.plan import check_groups, tested_with
+from unweave.metrics.scoring.plan import check_groups, has_worth, tested_with
 from unweave.metrics.scoring.request import Source, check_settings, check_source
 from unweave.metrics.scoring.vectors import Groups
+from unweave.metrics.scoring.worth import Worth
 from unweave.own_code import source_hash
 from unweave.plain_json import to_plain
 from unweave.representation import Codes, Encoder
-from unweave.store.scores import StoredScores, add_scores, is_same, name_of_data, read_scores, source_of
+from unweave.store.scores import (
+    Entry,
+    StoredScores,
+    add_scores,
+    is_same,
+    name_of_data,
+    read_scores,
+    source_of,
+    worth_in,
+)
 from unweave.training.run import Run
 
 
@@ -31,6 +41,8 @@ def score(
     dims_per_latent: int | None = None,
     batch: int = 256,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
+    null: int = 0,
+    bootstrap: int = 0,
     seed: int = 0,
     workers: int | None = None,
 ) -> Scores:
@@ -55,6 +67,8 @@ def score(
         dims_per_latent: Instead of ``groups``, the number of adjacent columns of each latent.
         batch: The number of images that are encoded at once.
         settings: The settings of each metric, by its name: ``{"mig": {"bins": 5}}``.
+        null: The number of times that factors are permuted to find the chance level of each score, 0 for none.
+        bootstrap: The number of half-samples that the 95 % interval of each score is found from, 0 for none.
         seed: The seed of the samples and of the metrics.
         workers: The largest number of threads or processes, by default one per core; it does not change the scores.
 
@@ -63,6 +77,7 @@ def score(
     """
     groups = check_groups(groups, dims_per_latent)
     arguments: dict[str, Any] = {"source": source, "groups": groups, "batch": batch, "workers": workers}
+    arguments |= {"null": null, "bootstrap": bootstrap}
     tested = tested_with(whole("samples", samples, at_least=2), test_samples)
     protocol: dict[str, Any] = {"samples": samples, "test_samples": tested, "seed": seed}
     if isinstance(encode, Codes):
@@ -74,8 +89,10 @@ def score(
             "seed": seed,
             "workers": workers,
             "groups": groups,
+            "null": null,
+            "bootstrap": bootstrap,
         }
-        return measures.score_codes(encode.values, encode.table, discrete=encode.discrete, groups=groups, **given)
+        return measures.score_codes(encode.values, encode.table, discrete=encode.discrete, **given)
     if isinstance(encode, Encoder):
         encode, data = encode.function, encode.data() if data is None else data
     if not isinstance(encode, Run):
@@ -93,18 +110,38 @@ def score(
         for metric in wanted
     }
     known = read_scores(encode.folder).entries
-    missing = [m for m in wanted if not any(is_same(entry, m.name, protocols[m.name]) for entry in known)]
+    missing = [
+        m
+        for m in wanted
+        if not any(
+            is_same(entry, m.name, protocols[m.name]) and (not has_worth(m) or _is_placed(entry, null, bootstrap))
+            for entry in known
+        )
+    ]
     results: dict[str, Any] = {}
+    worth: dict[str, Worth] = {}
     if missing:
         asked = [metric.function if metric.own else metric.name for metric in missing]
-        results |= measures.score(encode, data, metrics=asked, settings=settings, **protocol, **arguments)
+        measured = measures.score(encode, data, metrics=asked, settings=settings, **protocol, **arguments)
+        results |= measured
+        worth |= measured.worth
         kept = {name: result for name, result in results.items() if name in METRICS or ":" in name}
-        add_scores(encode.folder, protocols, Scores(kept))  # a function without a module cannot be identified again
+        add_scores(
+            encode.folder, protocols, Scores(kept, worth=worth)
+        )  # a function without a module cannot be identified again
     for metric in wanted:
         if metric.name not in results:
             found = [entry for entry in known if is_same(entry, metric.name, protocols[metric.name])]
             results[metric.name] = StoredScores(found)[metric.name]
-    return Scores({metric.name: results[metric.name] for metric in wanted}, left_out, data.factor_names)
+            worth |= worth_in(found[-1]) if null or bootstrap else {}
+    return Scores({metric.name: results[metric.name] for metric in wanted}, left_out, data.factor_names, worth=worth)
+
+
+def _is_placed(entry: Entry, null: int, bootstrap: int) -> bool:
+    """Return whether as many permutations and half-samples as asked for are stored with a result."""
+    stored = worth_in(entry).values()
+    enough = all(w.permutations >= null and w.half_samples >= bootstrap for w in stored)
+    return not (null or bootstrap) or (bool(stored) and enough)
 
 
 def _protocol(

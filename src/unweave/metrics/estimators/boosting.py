@@ -18,6 +18,7 @@ import numpy as np
 
 from unweave.errors import whole
 from unweave.metrics.scoring.inputs import Floats, Integers, standardised
+from unweave.metrics.scoring.worth import reused
 
 ROUNDS, RATE = 100, 0.1  # scikit-learn's defaults, as is the depth of 3
 ROWS, TREES = 2048, 4  # the size of a task: rows to compute probabilities for, trees to grow
@@ -66,7 +67,7 @@ class Model:
     """
 
     def __init__(self, codes: Floats, classes: Integers, test: Floats) -> None:
-        self.varying, self.codes, self.test = _columns(codes, test)
+        self.varying, self.codes, self.test, self.order = reused(_columns, codes, test)
         self.seen, self.classes = np.unique(classes, return_inverse=True)
         share = np.bincount(self.classes) / len(classes)
         start = np.log(share) - np.log(share).mean()
@@ -76,7 +77,6 @@ class Model:
         self.test_scores = np.repeat(start[:, None], len(test), axis=1)
         self.probability = np.empty_like(self.scores)
         self.latents, self.importance = codes.shape[1], np.zeros((len(start), len(self.varying)))
-        self.order = np.argsort(self.codes, axis=1, kind="stable").astype(np.uint32)
         self.inverse = 1 / np.arange(len(codes) + 1).clip(1)
         self.shrinkage = RATE * ((len(share) - 1) / len(share) if len(share) > 2 else 1.0)
 
@@ -117,12 +117,11 @@ class Regression:
     """A boosted ensemble for real numbers, with squared error, during the fit."""
 
     def __init__(self, codes: Floats, values: Floats, test: Floats) -> None:
-        self.varying, self.codes, self.test = _columns(codes, test)
+        self.varying, self.codes, self.test, self.order = reused(_columns, codes, test)
         self.mean, self.spread = float(values.mean()), float(values.std()) or 1.0
         self.target = (values - self.mean) / self.spread
         self.scores, self.test_scores = np.zeros(len(codes)), np.zeros(len(test))
         self.latents, self.importance = codes.shape[1], np.zeros(len(self.varying))
-        self.order = np.argsort(self.codes, axis=1, kind="stable").astype(np.uint32)
         self.inverse = 1 / np.arange(len(codes) + 1).clip(1)
 
     @property
@@ -150,9 +149,10 @@ class Regression:
         return Boosted(importance / total if total > 0 else importance, train, test)
 
 
-def _columns(codes: Floats, test: Floats) -> tuple[Integers, Any, Any]:
-    """Return which latents vary, and these of both samples, standardised, one row per latent."""
+def _columns(codes: Floats, test: Floats) -> tuple[Integers, Any, Any, Any]:
+    """Return which latents vary, these of both samples, standardised, one row per latent, and how to sort the first."""
     most = np.finfo(np.float32).max  # test codes can be far outside of the range of the training codes
     fit, predict = (np.clip(s.T, -most, most).astype(np.float32, order="C") for s in standardised(codes, test))
     varying = np.flatnonzero(np.ptp(fit, axis=1) > 0)
-    return varying, fit[varying], predict[varying]
+    order = np.argsort(fit[varying], axis=1, kind="stable").astype(np.uint32)
+    return varying, fit[varying], predict[varying], order

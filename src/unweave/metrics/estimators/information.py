@@ -14,6 +14,7 @@ from unweave.errors import InputError, whole
 from unweave.metrics.estimators.neighbours import vector_table
 from unweave.metrics.scoring.inputs import Floats, Integers, Labelled
 from unweave.metrics.scoring.vectors import Groups, Joint, are_single, columns_of, principal
+from unweave.metrics.scoring.worth import reused
 
 PAIRS = 1 << 22  # pairs of values counted at a time, so that memory does not grow with the sample
 COUNTS = 1 << 23  # entries of the table of counts, so that memory does not grow with the square of the latents
@@ -22,6 +23,11 @@ COUNTS = 1 << 23  # entries of the table of counts, so that memory does not grow
 def discretize(codes: Floats, bins: int) -> Integers:
     """Return the equal-width bin (N, D) of each code; bins range from the minimum to the maximum of the latent."""
     bins = whole("bins", bins, at_least=2, at_most=1000)
+    binned: Integers = reused(_discretize, codes, bins)
+    return binned
+
+
+def _discretize(codes: Floats, bins: int) -> Integers:
     binned = np.empty(codes.shape, np.int64)
     for latent, column in enumerate(codes.T):
         low, high = column.min(), column.max()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from unweave.metrics.follows import WEAK, Follows
 from unweave.metrics.scoring.catalogue import METRICS
+from unweave.metrics.scoring.worth import Worth
 
 if TYPE_CHECKING:
     from unweave.metrics.scoring.scores import Scores
@@ -16,14 +17,15 @@ LATENTS = 32  # lines about latents, at most
 CELL = "padding:2px 6px;text-align:right;border:0"
 
 
-def table_rows(table: Mapping[str, float]) -> list[tuple[str, str, str, str]]:
-    """Return the name, value, better direction and range of every score."""
+def table_rows(table: Mapping[str, float], worth: Mapping[str, Worth]) -> list[tuple[str, str, str, str]]:
+    """Return the name, the value with its chance level and interval, the better direction and the range of scores."""
     rows = []
     for name, value in table.items():
+        placed = f" ({worth[name]})" if name in worth else ""
         metric, _, part = name.rpartition(".")
         known = METRICS.get(name) or METRICS.get(metric)
         best, limits = (known.best, known.ranges.get(part, known.range)) if known else ("", "")
-        rows.append((name, f"{value:.4f}", best, limits))
+        rows.append((name, f"{value:.4f}{placed}", best, limits))
     return rows
 
 
@@ -64,7 +66,7 @@ def matrix_lines(found: Follows) -> list[str]:
 
 def as_text(scores: Scores) -> str:
     """Return the table of scores, how many were left out, and what each latent follows."""
-    rows = [("metric", "score", "better", "range"), *table_rows(scores.table)]
+    rows = [("metric", "score", "better", "range"), *table_rows(scores.table, scores.worth)]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     lines += [f"{name}: {note}" for name, note in scores.notes.items()]
@@ -80,7 +82,7 @@ def as_html(scores: Scores) -> str:
     """Return the table of scores and the matrix of latents against factors in colour, without scripts or styles."""
     rows = "".join(
         f"<tr>{''.join(f'<td style={CELL!r}>{escape(cell)}</td>' for cell in row)}</tr>"
-        for row in table_rows(scores.table)
+        for row in table_rows(scores.table, scores.worth)
     )
     titles = "".join(f"<th style={CELL!r}>{title}</th>" for title in ("metric", "score", "better", "range"))
     parts = [f"<table><tr>{titles}</tr>{rows}</table>"]

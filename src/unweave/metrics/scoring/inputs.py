@@ -18,6 +18,7 @@ from torch import Tensor
 
 from unweave.errors import InputError, unknown, whole
 from unweave.metrics.scoring.vectors import Groups, principal
+from unweave.metrics.scoring.worth import is_reusing
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -97,7 +98,7 @@ def check_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> 
         raise InputError(
             f"{metric}: codes are integers beyond 2^53, which floats cannot tell apart; subtract an offset first."
         )
-    array = array.astype(np.float64)
+    array = array.astype(np.float64, copy=not is_reusing())
     if not np.isfinite(array).all():
         bad = int((~np.isfinite(array)).any(1).sum())
         raise InputError(f"{metric}: {bad:,} of {len(array):,} codes are NaN or infinite.")

@@ -30,6 +30,7 @@ from unweave.metrics.scoring.inputs import (
 from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, Source, check_settings, check_source, chosen
 from unweave.metrics.scoring.scores import Scores, Value
 from unweave.metrics.scoring.vectors import Groups, columns_of, principal, projection
+from unweave.metrics.scoring.worth import Sample, Worth, worth_of
 from unweave.progress import begin, progress
 
 
@@ -46,6 +47,8 @@ def score_codes(
     groups: Groups = None,
     dims_per_latent: int | None = None,
     settings: Settings | None = None,
+    null: int = 0,
+    bootstrap: int = 0,
     seed: int = 0,
     workers: int | None = None,
 ) -> Scores:
@@ -72,6 +75,9 @@ def score_codes(
             one latent, as :mod:`unweave.metrics.scoring.vectors` describes.
         dims_per_latent: Instead of ``groups``, the number of adjacent columns of each latent.
         settings: The settings of each metric, by its name: ``{"mig": {"bins": 5}}``.
+        null: The number of times that factors are permuted to find the chance level of each score and its p-value; 0
+            for none. ``scores.worth`` has them by the name of the score.
+        bootstrap: The number of half-samples that the 95 % interval of each score is found from; 0 for none.
         seed: The seed of splits and of fits.
         workers: The largest number of threads or processes, by default one per core; it does not change the scores.
 
@@ -98,7 +104,8 @@ def score_codes(
         "names": declared.names or None,
     }
 
-    measured = _Measured(metrics, settings, declared, left_out)
+    asked = {"null": whole("null", null), "bootstrap": whole("bootstrap", bootstrap), "seed": seed}
+    measured = _Measured(metrics, settings, declared, left_out, asked)
     with limited(workers):
         for metric in wanted:
             if reason := _slow(metric, metrics, checked.shape[1]):
@@ -128,6 +135,8 @@ def score(
     dims_per_latent: int | None = None,
     batch: int = 256,
     settings: Settings | None = None,
+    null: int = 0,
+    bootstrap: int = 0,
     seed: int = 0,
     workers: int | None = None,
 ) -> Scores:
@@ -155,6 +164,8 @@ def score(
         batch: The number of images that are encoded at once.
         settings: As in :func:`score_codes`, for example
             ``{"local_mig": {"rho": [0.1, 0.5]}, "dci": {"importance": "forest"}}``.
+        null: As in :func:`score_codes`; metrics of chosen images have no chance level.
+        bootstrap: As in :func:`score_codes`.
         seed: The seed of the samples and of the metrics.
         workers: As in :func:`score_codes`.
 
@@ -181,7 +192,8 @@ def score(
     if (likelihood := likelihood_of(encode)) is not None:
         common["likelihood"] = likelihood
 
-    measured = _Measured(metrics, settings, kinds, left_out)
+    asked = {"null": whole("null", null), "bootstrap": whole("bootstrap", bootstrap), "seed": seed}
+    measured = _Measured(metrics, settings, kinds, left_out, asked)
     with limited(workers):
         for metric in wanted:
             if metric.most_latents and (reason := _slow(metric, metrics, encoded.sample.codes.shape[1])):
@@ -204,9 +216,11 @@ def score(
 class _Measured:
     """Results as they are computed, each from the factors that its metric can use."""
 
-    def __init__(self, asked: Names, settings: Settings, kinds: FactorKinds, left_out: dict[str, str]) -> None:
+    def __init__(
+        self, asked: Names, settings: Settings, kinds: FactorKinds, left_out: dict[str, str], worth: dict[str, int]
+    ) -> None:
         self.scores = Scores({}, left_out, kinds.names)
-        self._asked, self._settings, self._kinds = asked, settings, kinds
+        self._asked, self._settings, self._kinds, self._worth = asked, settings, kinds, worth
 
     def add(self, metric: Metric, arguments: tuple[Any, ...], given: dict[str, Any]) -> None:
         """Compute a metric; one of "all" that can use none of the factors is left out."""
@@ -224,7 +238,8 @@ class _Measured:
                 return
             if note:
                 self.scores.notes[metric.name] = note
-        self.scores.results[metric.name] = _computed(metric, arguments, given, self._settings)
+        result = self.scores.results[metric.name] = _computed(metric, arguments, given, self._settings)
+        self.scores.worth.update(_worth(metric, arguments, given, self._settings, result, self._worth))
 
 
 def check_metrics(
@@ -313,6 +328,32 @@ def _computed(metric: Metric, arguments: tuple[Any, ...], common: dict[str, Any]
         return _own_result(
             metric, metric.function(check_codes(metric.name, codes), check_factors(metric.name, factors), **given)
         )
+
+
+def _worth(
+    metric: Metric,
+    arguments: tuple[Any, ...],
+    given: dict[str, Any],
+    settings: Settings,
+    result: Any,
+    asked: dict[str, int],
+) -> dict[str, Worth]:
+    """Return what the scores of a result are worth, nothing for metrics of other things than codes and factors."""
+    if not (asked["null"] or asked["bootstrap"]) or not has_worth(metric) or callable(arguments[0]):
+        return {}
+    pairs = [arguments, given["test"]] if given.get("test") is not None and "test" in metric.takes else [arguments]
+    samples = [(check_codes(metric.name, codes), check_factors(metric.name, factors)) for codes, factors in pairs]
+
+    def compute(drawn: list[Sample]) -> Any:
+        test = {"test": drawn[1]} if len(drawn) > 1 else {}
+        return _computed(metric, drawn[0], {**given, **test}, settings)
+
+    return worth_of(metric.name, metric.best, result, compute, samples, **asked)
+
+
+def has_worth(metric: Metric) -> bool:
+    """Return whether a metric has a chance level: whether it is a function of codes and factors."""
+    return metric.needs in ("labels", "pool")
 
 
 def _own_result(metric: Metric, result: Any) -> Any:

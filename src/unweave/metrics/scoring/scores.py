@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass
 from functools import lru_cache
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -15,6 +15,7 @@ from unweave.lazy import later
 from unweave.metrics.scoring.catalogue import METRICS, Metric
 from unweave.metrics.scoring.display import as_html, as_text
 from unweave.metrics.scoring.inputs import Booleans, Floats, Integers
+from unweave.metrics.scoring.worth import Worth
 from unweave.names import score_fields
 from unweave.plain_json import to_plain
 
@@ -40,6 +41,7 @@ class Scores(Mapping[str, Any]):
     left_out: dict[str, str] = field(default_factory=dict)  # metrics of "all" that were not computed, and why
     factors: tuple[str, ...] = ()  # the names of the factors, in the order of matrices and lists in the results
     notes: dict[str, str] = field(default_factory=dict)  # factors and rows that a metric could not use
+    worth: dict[str, Worth] = field(default_factory=dict)  # chance and intervals by the name of the score, if asked for
 
     def __getitem__(self, name: str) -> Any:
         return self.results[name]
@@ -72,7 +74,8 @@ class Scores(Mapping[str, Any]):
     def to_json(self) -> str:
         """Return the results, matrices included, and what was left out, as JSON."""
         results = {name: result_to_plain(result) for name, result in self.results.items()}
-        about = {"left_out": self.left_out, "factors": list(self.factors), "notes": self.notes}
+        about: dict[str, Any] = {"left_out": self.left_out, "factors": list(self.factors), "notes": self.notes}
+        about |= {"worth": {name: asdict(worth) for name, worth in self.worth.items()}} if self.worth else {}
         return json.dumps({"results": results, **about}, indent=2, allow_nan=False)
 
     @classmethod
@@ -82,7 +85,8 @@ class Scores(Mapping[str, Any]):
             plain = json.loads(text)
             results = {name: result_from_plain(name, result) for name, result in plain["results"].items()}
             about = tuple(plain.get("factors", ())), dict(plain.get("notes", {}))
-            return cls(results, dict(plain["left_out"]), *about)
+            worth = {name: Worth(**given) for name, given in plain.get("worth", {}).items()}
+            return cls(results, dict(plain["left_out"]), *about, worth)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"these are not scores as Scores.to_json writes them: {error}") from error
 

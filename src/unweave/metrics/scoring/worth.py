@@ -1,0 +1,125 @@
+"""What a score is worth: its chance level, by permuted factors, and its interval over samples.
+
+Permuting the rows of the factors keeps codes and factors as they are and removes every dependence between them.
+Intervals are those of half-samples without replacement, whose spread is that of a bootstrap; rows that are drawn twice,
+as in the usual bootstrap, would look like information to estimates by neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.names import score_fields
+
+Sample = tuple[Any, Any]  # codes (N, D) and factors (N, K)
+Compute = Callable[[list[Sample]], Any]  # the result of a metric on its samples
+_kept: ContextVar[dict[Any, Any] | None] = ContextVar("kept", default=None)
+
+
+@dataclass(frozen=True)
+class Worth:
+    """Where a score lies: chance and its central 95 %, the p-value, and the 95 % interval over samples."""
+
+    chance: float | None = None  # mean of permutations
+    spread: float | None = None  # half the width of their central 95 %
+    p_value: float | None = None  # share of permutations at least as good, counting the score itself
+    low: float | None = None
+    high: float | None = None
+    permutations: int = 0
+    half_samples: int = 0
+
+    def __str__(self) -> str:
+        parts = [] if self.chance is None else [f"chance {self.chance:.3f} ± {self.spread:.3f}"]
+        return ", ".join(parts if self.low is None else [*parts, f"95 % {self.low:.3f} to {self.high:.3f}"])
+
+
+def worth_of(
+    metric: str,
+    best: str,
+    result: Any,
+    compute: Compute,
+    samples: list[Sample],
+    *,
+    null: int,
+    bootstrap: int,
+    seed: int,
+) -> dict[str, Worth]:
+    """Return what each score of a result is worth.
+
+    Args:
+        metric: The name of the metric.
+        best: Whether "higher" or "lower" is better.
+        result: The result on the samples.
+        compute: A function from samples to the result.
+        samples: The sample, and the test sample if there is one.
+        null: The number of permutations, 0 for no chance level.
+        bootstrap: The number of half-samples, 0 for no interval.
+        seed: The seed of both.
+
+    Returns:
+        The worth by the name of the score.
+    """
+    rng = np.random.default_rng([seed, 25])
+    fields = score_fields(metric)
+    with reusing():
+        chance = [compute([(c, f[rng.permutation(len(f))]) for c, f in samples]) for _ in range(null)]
+    halves = [compute([_half(c, f, rng) for c, f in samples]) for _ in range(bootstrap)]
+    return {
+        name: _worth(float(getattr(result, field)), best, _numbers(chance, field), _numbers(halves, field))
+        for name, field in fields.items()
+    }
+
+
+def _numbers(results: list[Any], field: str) -> NDArray[np.float64]:
+    return np.array([float(getattr(result, field)) for result in results])
+
+
+def _half(codes: Any, factors: Any, rng: np.random.Generator) -> Sample:
+    rows = np.sort(rng.permutation(len(codes))[: max(2, len(codes) // 2)])
+    return codes[rows], factors[rows]
+
+
+def _worth(score: float, best: str, chance: NDArray[np.float64], halves: NDArray[np.float64]) -> Worth:
+    known: dict[str, Any] = {"permutations": len(chance), "half_samples": len(halves)}
+    if len(chance):
+        low, high = np.quantile(chance, [0.025, 0.975])
+        as_good = chance <= score if best == "lower" else chance >= score
+        known |= {"chance": float(chance.mean()), "spread": float(high - low) / 2}
+        known["p_value"] = float((1 + as_good.sum()) / (1 + len(chance)))
+    if len(halves):
+        low, high = np.quantile(halves - halves.mean(), [0.025, 0.975])
+        known |= {"low": score + float(low), "high": score + float(high)}
+    return Worth(**known)
+
+
+@contextmanager
+def reusing() -> Iterator[None]:
+    """Keep what :func:`reused` computes from codes until the end of the block."""
+    token = _kept.set({})
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
+def is_reusing() -> bool:
+    """Return whether arrays are to be left as they are, so that they are recognised."""
+    return _kept.get() is not None
+
+
+def reused(compute: Callable[..., Any], array: NDArray[Any], *more: Any) -> Any:
+    """Return ``compute(array, *more)``, computed once per array within a block of :func:`reusing`."""
+    kept = _kept.get()
+    if kept is None:
+        return compute(array, *more)
+    key = (compute.__qualname__, id(array), *(id(each) if isinstance(each, np.ndarray) else each for each in more))
+    if key not in kept:
+        kept[key] = (compute(array, *more), array, more)  # the arrays are kept too, so that no other has their id
+    return kept[key][0]
