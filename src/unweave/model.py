@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -73,9 +73,13 @@ class Model(nn.Module):
         """Return the code of what :meth:`standardise` returned."""
         return self.latent.code(_in_float32(self.encoder(images)), dict(self.learned.items()), generator)
 
-    def outputs(self, codes: Tensor) -> Tensor:
-        """Return the decoder's outputs (B, C, H, W) for codes (B, D): logits of a Bernoulli, or means."""
-        outputs = _in_float32(self.decoder(codes))
+    def outputs(self, codes: Tensor, hidden: Sequence[Tensor] | None = None) -> Tensor:
+        """Return the decoder's outputs (B, C, H, W) for codes (B, D): logits of a Bernoulli, or means.
+
+        ``hidden`` are the activations of the codes, if they are known and the decoder can ``finish`` them.
+        """
+        finish: Callable[..., Tensor] | None = getattr(self.decoder, "finish", None)
+        outputs = _in_float32(self.decoder(codes) if finish is None or hidden is None else finish(hidden))
         return outputs if self.offset is None else outputs + self.offset
 
     def to_images(self, outputs: Tensor) -> Tensor:
@@ -158,9 +162,19 @@ class Forward:
         return self._regroup(self.model.code_of_standardised(seen), self.generator)
 
     @cached_property
+    def hidden(self) -> tuple[Tensor, ...] | None:
+        """The decoder's activations at the code, on which ``logits`` are based; None if it does not share them.
+
+        A decoder shares them if it has ``finish``, which makes outputs of them. In reduced precision they are not
+        shared, because differences need full precision.
+        """
+        shares = hasattr(self.model.decoder, "finish") and not torch.is_autocast_enabled(self.images.device.type)
+        return self.model.activations(self.code.z) if shares else None
+
+    @cached_property
     def logits(self) -> Tensor:
         """The decoder's outputs (B, C, H, W) at the code: Bernoulli logits, or Gaussian means."""
-        return self.model.outputs(self.code.z)
+        return self.model.outputs(self.code.z, self.hidden)
 
     @cached_property
     def reconstructions(self) -> Tensor:

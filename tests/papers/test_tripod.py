@@ -115,3 +115,22 @@ def test_costs_are_relative_to_qlae() -> None:
     published = costs.published.set_index("recipe")["ratio"]
     assert published["tripod"] == pytest.approx(2.65, abs=0.01)
     assert published["qlae + klm"] == 1
+
+
+def test_qlae_with_klm_has_a_row_of_its_own_in_the_costs() -> None:
+    """Table 6: QLAE + KLM costs what QLAE costs, and Tripod 0.106 / 0.040 times as much."""
+    rows = [
+        {"recipe": recipe, "terms": terms, "seconds": seconds, "step": 1_000, "seed": 100, "data": "shapes3d"}
+        | {"state": "finished"}
+        | dict.fromkeys(SCORES, 0.5)
+        for recipe, terms, seconds in (
+            ("qlae", None, 40.0),
+            ("qlae", "{'kernel_multiinformation': 0.0001}", 40.0),
+            ("tripod", None, 106.0),
+        )
+    ]
+    (part,) = (part for part in FINDINGS["tripod"].answer(pd.DataFrame(rows)).parts if "Table 6" in part.title)
+    measured = part.measured.set_index("recipe")["ratio"].to_dict()
+    assert part.published is not None
+    published = part.published.set_index("recipe")["ratio"].to_dict()
+    assert measured == {name: published[name] for name in ("qlae", "qlae + klm", "tripod")}

@@ -12,6 +12,7 @@ from torch.func import jacrev
 from tests.terms.models import Function, Layers, forward, gradient, model, net_model, randn
 from unweave.errors import InputError
 from unweave.latents import FSQ, Deterministic
+from unweave.model import Forward
 from unweave.terms import NormalisedHessian
 from unweave.terms.curvature import flat_layers, normal, rademacher
 from unweave.terms.normalised_hessian import normalised_hessian_penalty
@@ -190,3 +191,23 @@ def test_flat_layers_are_found_by_their_second_derivatives(function: Callable[[T
     assert flat_layers(made) == [flat, False]
     images = model(Deterministic(size=3), "gaussian", decoder=Function(function))  # which shows no activations
     assert flat_layers(images) == [flat]
+
+
+def test_the_code_is_decoded_once_for_the_reconstruction_and_the_penalty() -> None:
+    """A decoder that can finish its activations shares them: the same logits, and the same penalty up to rounding."""
+    made = net_model("tripod", Deterministic(size=4), width=0.125)
+    images = torch.rand(4, 1, 32, 32, generator=torch.Generator().manual_seed(0))
+    calls: list[int] = []
+    condition = made.decoder.get_submodule("condition")
+    condition.register_forward_hook(lambda module, given, result: calls.append(len(result)))
+    found = []
+    for shared in (True, False):
+        calls.clear()
+        passed = Forward(made, images, generator=torch.Generator().manual_seed(0))
+        if not shared:
+            passed.hidden = None
+        logits, penalty = passed.logits, NormalisedHessian()(passed)
+        found.append((logits.detach(), penalty.detach()))
+        assert sum(calls) == 4 * (9 if shared else 10)  # eight steps, and the code itself once or twice
+    assert torch.equal(found[0][0], found[1][0])
+    torch.testing.assert_close(found[0][1], found[1][1], rtol=1e-4, atol=0)

@@ -6,6 +6,7 @@ with one channel per group, GELU in its tanh form, nearest-neighbour upsampling 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
@@ -96,7 +97,11 @@ class Decoder(nn.Module):
 
     def forward(self, codes: Tensor) -> Tensor:
         """Return logits (B, C, H, W)."""
-        condition, *_, features = self.activations(codes)
+        return self.finish(self.activations(codes))
+
+    def finish(self, hidden: Sequence[Tensor]) -> Tensor:
+        """Return the logits of codes from their activations, so that a penalty on these can share them."""
+        condition, *_, features = hidden
         logits: Tensor = self.stages[-1](features, condition)
         return logits
 

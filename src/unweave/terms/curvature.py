@@ -15,17 +15,28 @@ TRIED = 8  # codes at which second derivatives are checked
 
 
 def second_differences(
-    activations: Callable[[Tensor], Sequence[Tensor]], z: Tensor, steps: Tensor
+    activations: Callable[[Tensor], Sequence[Tensor]],
+    z: Tensor,
+    steps: Tensor,
+    known: Sequence[Tensor] | None = None,
 ) -> list[list[Tensor]]:
     r"""Compute :math:`f(z + v) - 2 f(z) + f(z - v)` at codes z (n, D) for steps v (k, n, D).
 
-    Tripod (Hsu et al. 2024), eq. 9, before the division. Returns for each layer a list of k tensors (n, …). The 2k + 1
-    codes per row pass through the decoder in few calls, in full precision: bfloat16 has too few digits for
-    differences.
+    Tripod (Hsu et al. 2024), eq. 9, before the division. The 2k + 1 codes per row pass through the decoder in few
+    calls, in full precision: bfloat16 has too few digits for differences.
+
+    Args:
+        activations: A function from codes to the activations of the decoder's layers.
+        z: The codes (n, D).
+        steps: The steps (k, n, D).
+        known: The activations at z, if the reconstruction has them; z is then not decoded again.
+
+    Returns:
+        For each layer a list of k tensors (n, …).
     """
     k, n, _ = steps.shape
-    codes = torch.cat([z[None], z + steps, z - steps])  # (1 + 2k, n, D)
-    layers: list[list[Tensor]] = []  # per layer, 1 + 2k activations (n, …)
+    codes = torch.cat([*([z[None]] if known is None else []), z + steps, z - steps])  # (1 + 2k or 2k, n, D)
+    layers: list[list[Tensor]] = [[layer] for layer in known or ()]  # per layer, 1 + 2k activations (n, …)
     with full_precision(z):
         for part in codes.split(max(1, ROWS // n)):
             values = [layer.unflatten(0, part.shape[:2]).unbind() for layer in activations(part.flatten(0, 1))]

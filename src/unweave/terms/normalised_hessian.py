@@ -27,6 +27,7 @@ def normalised_hessian_penalty(
     normals: Tensor,
     *,
     layers: Literal["sum", "single"] = "sum",
+    known: Sequence[Tensor] | None = None,
 ) -> Tensor:
     r"""Compute a ratio of two variances of :math:`v^T H v`, at codes ``z`` (n, D) of ``scale`` (D,): a scalar.
 
@@ -43,6 +44,7 @@ def normalised_hessian_penalty(
         layers: ``"sum"`` is the authors' code: biased variances are averaged over the entries of a layer before the
             division, and the ratios of layers are summed. ``"single"`` is Algorithm 1, line 24: one ratio, of sums over
             the entries of all layers.
+        known: The activations at the codes, if they are known.
 
     Returns:
         The mean over rows, a scalar.
@@ -52,7 +54,7 @@ def normalised_hessian_penalty(
     reduce = torch.mean if layers == "sum" else torch.sum
     between: list[Tensor] = []  # of each layer (n,)
     everything: list[Tensor] = []
-    for differences in second_differences(activations, z, steps):  # 2k of (n, …)
+    for differences in second_differences(activations, z, steps, known):  # 2k of (n, …)
         for part, variances in ((differences[:k], between), (differences[k:], everything)):
             variances.append(over_entries(variance(part, correction=0), reduce) / EPSILON**4)
     numerator, denominator = torch.stack(between), torch.stack(everything)  # (layers, n)
@@ -80,11 +82,15 @@ class NormalisedHessian(Term):
 
     def __call__(self, forward: Forward) -> Tensor:
         """Compute the penalty at the codes of the batch."""
-        z = forward.code.z[forward.some_rows(self.share)]  # (n, D)
+        rows = forward.some_rows(self.share)
+        z = forward.code.z[rows]  # (n, D)
+        known = None if forward.hidden is None else [layer[rows] for layer in forward.hidden]
         signs = rademacher(self.directions, z, forward.generator)
         normals = normal(self.directions, z, forward.generator)
         scale = batch_scale(forward.code.continuous)
-        return normalised_hessian_penalty(forward.model.activations, z, scale, signs, normals, layers=self.layers)
+        return normalised_hessian_penalty(
+            forward.model.activations, z, scale, signs, normals, layers=self.layers, known=known
+        )
 
     def check_model(self, model: Model) -> None:
         """Refuse a decoder with a piecewise linear layer, whose ratio would depend on rare steps across kinks only."""

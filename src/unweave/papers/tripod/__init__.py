@@ -263,7 +263,10 @@ def _means(runs: pandas.DataFrame) -> pandas.DataFrame:
 def _costs(runs: pandas.DataFrame) -> pandas.DataFrame:
     runs = runs[runs["data"] == runs["data"].iloc[0]] if len(runs) else runs
     per_step = runs["seconds"] / runs["step"]
-    costs = per_step.groupby(runs["recipe"]).min()
+    terms = runs["terms"] if "terms" in runs else [""] * len(runs)  # added to a recipe: QLAE with KLM is none
+    pairs = zip(runs["recipe"], terms, strict=True)
+    names = [f"{recipe} + klm" if "kernel" in str(added) else recipe for recipe, added in pairs]
+    costs = per_step.groupby(extra("pandas", "study").Series(names, runs.index, name="recipe")).min()
     return (costs / costs.get("qlae", float("nan"))).round(2).rename("ratio").reset_index()
 
 
