@@ -18,12 +18,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from unweave.store.folder import runs_in
 from unweave.store.index import joined_tables, table_content, table_of
 from unweave.store.record import read_record
+from unweave.store.remote import checkout as checkout_module
 from unweave.store.remote.address import open_remote
 from unweave.store.remote.checkout import checked_out
 from unweave.store.remote.shared_index import INDEX, SMALL, stamp_of
@@ -103,8 +105,8 @@ def write_index(address: str, runs: Sequence[str]) -> None:
         objects.write(f"{INDEX}/{hashlib.md5(str(start).encode()).hexdigest()}.parquet", table_content(part))
 
 
-def work(address: str, runs: Sequence[str], workers: int, seconds: float = 0.0) -> None:
-    """Let many workers at the same time claim runs, hold them for some seconds with checkpoints, and deliver them."""
+def work(address: str, runs: Sequence[str], workers: int) -> None:
+    """Let workers claim and deliver runs, several at the same time."""
     left, lock = list(runs), threading.Lock()
 
     def carry_out() -> None:
@@ -114,30 +116,71 @@ def work(address: str, runs: Sequence[str], workers: int, seconds: float = 0.0) 
                     return
                 run = left.pop()
             with checked_out(address, run) as checkout:
-                folder = checkout.store / run
-                folder.mkdir(parents=True)
-                for name in FILES:
-                    (folder / name).write_bytes(content_of(name))
-                (folder / "scores.json").write_text("[]")
-                (folder / "configuration.json").write_text(json.dumps(_genuine_fields()))
-                (folder / "not-applicable.json").unlink()
-                end = time.monotonic() + seconds
-                while time.monotonic() < end:
-                    (folder / "log.jsonl").write_text(f'{{"step": {int(time.time())}}}')
-                    (folder / "checkpoint.safetensors").write_text(str(time.time()))
-                    write_state(folder, State("running", 1, "v"))
-                    checkout.check()
-                    checkout.saved()
-                    time.sleep(min(5.0, max(0.0, end - time.monotonic())))
-                write_state(folder, State("finished", 1, "v"))
+                _write_files(checkout.store / run)
+                write_state(checkout.store / run, State("finished", 1, "v"))
 
-    threads = [threading.Thread(target=carry_out) for _ in range(workers)]
+    _together(carry_out, workers)
+
+
+def hold(address: str, runs: Sequence[str], server: Server, seconds: float) -> Counter[str]:
+    """Let one worker per run hold its claim for some seconds, and return the requests of that time."""
+    gates = [threading.Barrier(len(runs) + 1) for _ in range(2)]
+    names = iter(runs)
+    counted: Counter[str] = Counter()
+
+    def carry_out() -> None:
+        with open_remote(address).claims.taken(next(names)):
+            for gate in gates:
+                gate.wait()
+
+    def watch() -> None:
+        gates[0].wait()
+        server.counts()
+        time.sleep(seconds)
+        counted.update(server.counts())
+        gates[1].wait()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    _together(carry_out, len(runs))
+    watcher.join()
+    return counted
+
+
+def checkpoint(address: str, run: str, server: Server) -> Counter[str]:
+    """Return the requests that the delivery of a checkpoint takes, which is not the first of its run."""
+    checkout_module.SHARE = 1e6  # however long the first one takes
+    with checked_out(address, run, seconds=1e-6) as checkout:
+        for number in range(2):
+            _write_files(checkout.store / run)
+            (checkout.store / run / "log.jsonl").write_text(f'{{"step": {number}}}\n')
+            (checkout.store / run / "checkpoint.safetensors").write_text(f"step {number}")
+            write_state(checkout.store / run, State("running", number, "v"))
+            server.counts()
+            checkout.saved()
+            for thread in [each for each in threading.enumerate() if each.name == "deliver a checkpoint"]:
+                thread.join()
+        return server.counts()
+
+
+def _together(function: Callable[[], None], workers: int) -> None:
+    threads = [threading.Thread(target=function) for _ in range(workers)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
 
+def _write_files(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    contents = {name: content_of(name) for name in FILES if name not in ("state.json", "not-applicable.json")}
+    contents |= {"scores.json": b"[]", "configuration.json": json.dumps(_genuine_fields()).encode()}
+    for name, content in contents.items():
+        if not (folder / name).exists():
+            (folder / name).write_bytes(content)
+
+
+@cache
 def _genuine_fields() -> dict[str, Any]:
     return dict(read_record(runs_in(zoo_store())[0], scores=False).fields)
 

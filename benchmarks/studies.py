@@ -1,7 +1,7 @@
 """Measure the engines of studies: ``python benchmarks/studies.py [part …]``, written to ``studies.md``.
 
-Parts: plan, killed, table, overhead, parallel, ray; all by default. ``--runs`` and ``--kills`` scale the study of very
-short runs, ``--seconds`` the longer runs. A part that is not measured keeps its rows in ``studies.md``.
+Parts: plan, killed, table, overhead, parallel, ray, requests; all by default. ``--runs`` and ``--kills`` scale studies
+of very short runs, ``--seconds`` the longer runs. A part that is not measured keeps its rows in ``studies.md``.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import tiny_runs
 from killing import WORKERS, disturbed
+from simulated_study import BUCKET, checkpoint, hold, new_machine, serving, work, write_index
 from unweave.data import load
 from unweave.study import Study
 from unweave.study.engines.worker import Report
@@ -180,6 +181,68 @@ def ray(scale: Scale) -> list[Row]:
     return rows
 
 
+def requests(scale: Scale) -> list[Row]:
+    """Count the requests to S3 of a simulated study, and what they cost at the prices of Amazon."""
+    folder = scale.folder / "requests"
+    shutil.rmtree(folder, ignore_errors=True)
+    runs, workers, hours, machines = scale.runs, 200, 1.5, 500
+    study = Study(tiny_runs.spec(runs).replace('metrics = ["mig"]', ""), store=f"s3://{BUCKET}")
+    address, names = study.stored.address, [planned.name for planned in study.planned]
+    with serving(folder) as server:
+        work(address, names[:workers], 4)
+        delivering = server.counts()
+        holding = hold(address, [f"{number:016x}" for number in range(workers)], server, 60.0)
+        saving = checkpoint(address, "f" * 16, server)
+        server.fill(names[workers:])
+        write_index(address, names[workers:])
+        server.counts()
+        study.stored.compact()
+        joining = server.counts()
+        new_machine(folder / "new")
+        began, processor = time.perf_counter(), time.process_time()
+        states = Study(study.spec, store=address).stored.records(names).records
+        seconds, processor = time.perf_counter() - began, time.process_time() - processor
+        learning = server.counts()
+        new_machine(folder / "launcher")
+        Study(study.spec, store=address).run()
+        launching = server.counts()
+        new_machine(folder / "part")
+        part = Study(study.spec, store=address).run(part=(1, machines))
+        in_part = server.counts()
+    assert {record.state for record in states.values()} == {"finished"}
+    prices = {"PUT": 5e-6, "LIST": 5e-6, "GET": 4e-7}  # dollars, of S3 Standard in us-east-1; deletions are free
+
+    def dollars(counts: Mapping[str, float]) -> float:
+        return sum(prices.get(kind, 0.0) * count for kind, count in counts.items())
+
+    per_run = {kind: count / workers for kind, count in delivering.items()}
+    shown = ", ".join(f"{count:.1f} {kind}" for kind, count in sorted(per_run.items()))
+    beats, saves = holding.total() / workers / 2, saving.total()
+    minutes = 60 * hours
+    return [
+        Row(f"requests per run, without heartbeats and checkpoints ({shown})", f"{sum(per_run.values()):.1f}", "≤ 12"),
+        Row(f"heartbeats: requests of each of {workers} workers in 30 s", f"{beats:.2f}", "≤ 1"),
+        Row("requests that the delivery of a checkpoint takes, at most once a minute", f"{saves}"),
+        Row(f"requests that join the index of {runs:,} runs", f"{joining.total():,}"),
+        Row(f"a new machine learns the state of {runs:,} finished runs, requests", f"{learning.total():,}", "≤ 500"),
+        Row("the same, seconds", f"{seconds:.1f}", "≤ 20"),
+        Row("the same, processor seconds without those of the server", f"{processor:.1f}"),
+        Row(f"`study run` on a new machine, {runs:,} finished runs, requests", f"{launching.total():,}", "≤ 500"),
+        Row(
+            f"one part of a job array of {machines}, {sum(part.values())} finished runs, requests", f"{in_part.total()}"
+        ),
+        Row("all parts of this job array, submitted again, dollars", f"{machines * dollars(in_part):.2f}"),
+        Row(f"claims, results and index of {runs:,} runs, dollars", f"{runs * dollars(per_run):.2f}"),
+        Row(
+            f"heartbeats of {runs:,} runs of {hours:g} h, dollars", f"{runs * 2 * minutes * beats * prices['PUT']:.2f}"
+        ),
+        Row(
+            f"checkpoints of {runs:,} runs of {hours:g} h, one per minute, dollars",
+            f"{runs * minutes * dollars(saving):.2f}",
+        ),
+    ]
+
+
 def _study(steps: int, runs: int, store: Path, first: int = 0) -> Study:
     seeds = list(range(first, first + runs))
     grid = f'recipe = "beta_vae"\ndata = "xysquares"\nnet = "conv16"\n"data.size" = 16\nsteps = {steps}\nseed = {seeds}'
@@ -246,6 +309,7 @@ PARTS: dict[str, Callable[[Scale], list[Row]]] = {
     "overhead": overhead,
     "parallel": parallel,
     "ray": ray,
+    "requests": requests,
 }
 
 
