@@ -138,6 +138,42 @@ def test_perfect_and_random_codes(name: str) -> None:
     assert promise.random[0] <= random <= promise.random[1]
 
 
+REAL = {  # of continuous factors: perfect codes at least, codes that know nothing at most
+    "follows": (0.8, 0.05),
+    "mig": (0.8, 0.05),
+    "mig_sup": (0.8, 0.05),
+    "modularity": (0.95, 1),
+    "explicitness": (0.99, 0.05),
+    "dci": (0.95, 0.1),
+    "sap": (0.95, 0.05),
+    "infomec": (0.95, 1),
+    "jemmig": (0.8, 0.3),
+    "dcimig": (0.8, 0.05),
+    "mcc": (1, 0.1),
+    "downstream": (0.95, 0.05),
+    "beta_vae_score": (0.99, 0.6),
+    "factor_vae_score": (0.99, 0.6),
+    "irs": (0.9, 0.4),
+}
+
+
+@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.needs in ("labels", "pool")])
+def test_perfect_and_random_codes_of_continuous_factors(name: str) -> None:
+    """Also with gaps, and with each latent as a vector of two equal columns."""
+    real, settings = np.random.default_rng(0).uniform(size=(N, 3)), dict(PROMISES[name].settings)
+    function, (least, most) = METRICS[name].function, REAL[name]
+    perfect = function(3 * real - 1, real, **settings).score
+    assert least - 1e-9 <= perfect <= 1 + 1e-9
+    assert 0 <= function(noise(N, 4), real, **settings).score <= most
+    gaps = np.where(np.random.default_rng(1).uniform(size=real.shape) < 0.05, np.nan, real)
+    with_gaps = function(3 * real - 1, gaps, **settings)
+    assert with_gaps.score == pytest.approx(perfect, abs=0.03)
+    if "groups" in METRICS[name].takes:
+        assert with_gaps.missing.tolist() == np.isnan(gaps).sum(0).tolist()
+        twice = function((3 * real - 1).repeat(2, axis=1), real, groups=2, **settings).score
+        assert twice == pytest.approx(perfect, abs=0.02)
+
+
 SHAPES: dict[str, Callable[[Floats], Floats]] = {
     "one latent": lambda codes: codes[:, :1],
     "fewer latents than factors": lambda codes: codes[:, :2],

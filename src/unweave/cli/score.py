@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -121,7 +122,12 @@ def score(
     arguments |= {"null": null, "bootstrap": bootstrap}
     arguments |= {} if dims_per_latent is None else {"dims_per_latent": dims_per_latent}
     arguments |= {name: value for name, value in sizes.items() if value is not None}
-    _score(opened, images, as_json, matrix, arguments)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", UserWarning)
+        _score(opened, images, as_json, matrix, arguments)
+    if not as_json:
+        for note in dict.fromkeys(str(each.message) for each in warned):
+            console.print(f"note: {note}", soft_wrap=True, highlight=False)
 
 
 def print_scores(scores: Scores, *, matrix: bool = False) -> None:

@@ -7,6 +7,7 @@ as in the usual bootstrap, would look like information to estimates by neighbour
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -68,9 +69,11 @@ def worth_of(
     """
     rng = np.random.default_rng([seed, 25])
     fields = score_fields(metric)
-    with reusing():
-        chance = [compute([(c, f[rng.permutation(len(f))]) for c, f in samples]) for _ in range(null)]
-    halves = [compute([_half(c, f, rng) for c, f in samples]) for _ in range(bootstrap)]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*rows are drawn with replacement")  # which was said of the result itself
+        with reusing():
+            chance = [compute([(c, f[rng.permutation(len(f))]) for c, f in samples]) for _ in range(null)]
+        halves = [compute([_half(c, f, rng) for c, f in samples]) for _ in range(bootstrap)]
     return {
         name: _worth(float(getattr(result, field)), best, _numbers(chance, field), _numbers(halves, field))
         for name, field in fields.items()
