@@ -39,16 +39,16 @@ def test_several_runs_list_what_was_not_computed_and_name_runs_that_differ(
 ) -> None:
     table = {"mig": Value(0.5)}
     scored = {
-        "1111111122222222": Scores(table, {"udr": "needs several runs", "elbo": "no posterior"}),
-        "3333333344444444": Scores(table, {"udr": "needs several runs"}),
+        "encoders:first": Scores(table, {"udr": "needs several runs", "elbo": "no posterior"}),
+        "encoders:second": Scores(table, {"udr": "needs several runs"}),
     }
-    runs = [SimpleNamespace(folder=Path("runs", name)) for name in scored]
-    monkeypatch.setattr("unweave.cli.score.open_runs", lambda names, store, trust: runs)
-    monkeypatch.setattr("unweave.training.score", lambda run, **_: scored[run.folder.name])
+    opened = [SimpleNamespace(name=name) for name in scored]
+    monkeypatch.setattr("unweave.cli.score.open_representations", lambda *_, **__: opened)
+    monkeypatch.setattr("unweave.training.score", lambda each, *_, **__: scored[each.name])
     assert run(monkeypatch, "score", *scored) == 0
     printed, _, left_out = capsys.readouterr().out.partition("not computed:\n")
-    assert printed.split() == ["metric", "11111111", "33333333", "mig", "0.5000", "0.5000"]
-    assert left_out == "  udr: needs several runs\n  elbo: no posterior (11111111)\n"
+    assert printed.split() == ["metric", *scored, "mig", "0.5000", "0.5000"]
+    assert left_out == "  udr: needs several runs\n  elbo: no posterior (encoders:first)\n"
     assert run(monkeypatch, "score", *scored, "--json") == 0
     assert json.loads(capsys.readouterr().out) == {name: {"mig": 0.5} for name in scored}
 

@@ -17,10 +17,11 @@ from PIL import Image
 
 import unweave
 from tests.explore.conftest import served
-from tests.training.small import SMALL
+from tests.training.small import SMALL, bars
 from unweave import Run
 from unweave.explore import find_selection
 from unweave.explore.rgba import to_rgba
+from unweave.explore.run_selection import select_given
 from unweave.store.state import State, write_state
 from unweave.study import Study
 from unweave.training.configuration import write_configuration
@@ -376,6 +377,65 @@ def test_markup_in_the_files_of_a_run_stays_text(page: Page, tmp_path: Path, smo
         page.locator("dd").filter(has_text=markup).wait_for()  # the label
         page.locator("figcaption").filter(has_text=markup).wait_for()  # a term of the loss
         assert page.locator("img").count() == 0
+
+
+def strip_of(page: Page, latent: int) -> np.ndarray:
+    """Return the pictures (n, 16, 16, 4) of the strip of a latent that cannot be moved."""
+    page.wait_for_selector(f"[data-latent='{latent}'] .strip[data-frame]")
+    shown = np.array(pixels(page.locator(f"[data-latent='{latent}'] .strip"))).reshape(16, -1, 4)
+    gap = (shown.shape[1] - 11 * 16) // 10
+    return np.stack([shown[:, i * (16 + gap) : i * (16 + gap) + 16] for i in range(11)])
+
+
+def test_codes_with_images_show_what_each_latent_follows(page: Page) -> None:
+    data = bars()
+    place, width, light = data.space.at(torch.arange(data.num_images)).T
+    labels = {"place": place, "light": [("dim", "bright")[value] for value in light], "width": width}
+    noise = torch.randn(len(place), generator=torch.Generator().manual_seed(0))
+    values = torch.stack([noise, place.float()], dim=1)
+    with served(select_given([unweave.Codes(values, labels, images=data.rows(range(72)), name="mine")])) as address:
+        page.goto(address)
+        page.wait_for_selector(".follow-matrix")
+        assert page.locator("h1").inner_text().startswith("mine")
+        assert "There is no decoder" in page.locator(".codes").inner_text()
+        followed = page.locator("[data-latent='1'] .factor").inner_text()
+        assert followed.startswith("→ place ")
+        assert "(chance 0." in followed
+        assert page.locator("[data-latent='0'] .factor").inner_text() == "no factor above chance"
+        assert page.locator(".follow-matrix th[scope=col]").all_inner_texts() == ["place", "light", "width"]
+        assert page.get_by_text("Factors that no latent follows: light, width.").count() == 1
+        columns = strip_of(page, 1)[..., 0].sum(1).argmax(1)  # where each bar begins or is brightest
+        assert (np.diff(columns) >= 0).all()
+        assert columns[0] == 0
+        assert columns[-1] >= 11
+        assert page.get_by_role("link", name="All runs").count() == 0
+
+
+def test_an_encoder_without_a_decoder_shows_the_data_along_its_latents(page: Page) -> None:
+    def encode(images: torch.Tensor) -> torch.Tensor:
+        return torch.stack([images.amax((1, 2, 3)), images[:, 0].amax(1).argmax(1)], dim=1)
+
+    with served(select_given([unweave.Encoder(encode, bars(), name="mine:encode")])) as address:
+        page.goto(address)
+        page.wait_for_selector(".follow-matrix")
+        assert page.locator("[data-latent='0'] .factor").inner_text().startswith("→ light 0.9")
+        peaks = strip_of(page, 0)[..., :3].max((1, 2, 3))
+        assert (peaks == [120] * 5 + [peaks[5]] + [255] * 5).all()
+
+
+def test_an_encoder_with_a_decoder_is_moved(page: Page, smooth: Run) -> None:
+    class Own:
+        def __call__(self, images: torch.Tensor) -> torch.Tensor:
+            return smooth.encode(images)
+
+        def decode(self, codes: torch.Tensor) -> torch.Tensor:
+            return smooth._decode(codes)
+
+    with served(select_given([unweave.Encoder(Own(), smooth.data())])) as address:
+        page.goto(address)
+        page.wait_for_selector(f"{DECODED}[data-frame]")
+        assert_shows(page, page.locator(DECODED), smooth.decode(first_code(smooth)))
+        page.wait_for_selector(".latent .jacobian[data-frame]")
 
 
 def test_an_unknown_run_is_a_sentence(page: Page, address: str) -> None:

@@ -56,7 +56,7 @@ def test_a_figure_of_scores_has_their_matrix() -> None:
 
 
 def test_figures_say_what_they_are_made_from(gaussian: Run, data: FactorData) -> None:
-    with pytest.raises(InputError, match="traversals shows one run, not a table"):
+    with pytest.raises(InputError, match="traversals shows one run, encoder or table of codes, not a table"):
         unweave.figure("traversals", noise_table("mig"))
     with pytest.raises(InputError, match="traversals needs one run, got data only"):
         unweave.figure("traversals", data)

@@ -26,7 +26,7 @@ def test_the_report_of_a_run(runs: list[Run], page: Path) -> None:
     ):
         assert heading in shown.text
     assert f"unweave train --trust --from {runs[0].name}" in shown.text
-    assert "barely better than the mean image" in shown.text
+    assert "This run has collapsed: KL" in shown.text
     assert "kl.weight" in shown.text
 
 

@@ -55,7 +55,7 @@ def test_udr_is_computed_if_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.
     study = Study('name = "tiny"\n[[grid]]\nrecipe = "ae"\ndata = "xysquares"\nseed = [0, 1]\n', store=tmp_path)
     agreement = {run.name: place / 2 for place, run in enumerate(study.planned)}
     scored = study.table().assign(state="finished", mig=[0.25, 0.75])
-    monkeypatch.setattr(study, "table", lambda: scored)
+    monkeypatch.setattr(study, "table", lambda where=None: scored)
     monkeypatch.setattr("unweave.study.udr.udr_of", lambda study: agreement)
     page = check_self_contained(write_study_report(study, tmp_path / "study.html", udr=True).read_text())
     assert "Selection by UDR" in page.text

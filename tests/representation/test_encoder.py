@@ -81,6 +81,9 @@ def test_with_a_decoder_it_is_traversed(data: unweave.FactorData) -> None:
     torch.testing.assert_close(jacobian, inverse, atol=1e-5, rtol=0)
     made = FIGURES["traversals"].of_runs([encoder], [data], torch.Generator().manual_seed(0), steps=3)
     assert len(made.rows) == 4
+    module.requires_grad_(False).decode = torch.no_grad()(module.decode)  # type: ignore[method-assign]
+    with pytest.raises(InputError, match="the decoder of Linear on XYSquares passes no gradients to its codes"):
+        encoder.jacobian(codes[:1])
 
 
 def test_its_scores_are_those_of_the_callable(data: unweave.FactorData) -> None:

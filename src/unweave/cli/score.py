@@ -185,7 +185,7 @@ def _score(
         console.print(table)
         for name, scores in shown.items():
             print_follows(scores, f"{name}:", matrix=matrix)
-        _print_left_out(scored)
+        _print_left_out(shown)
 
 
 def _print_left_out(scored: Mapping[str, Scores]) -> None:
@@ -193,7 +193,7 @@ def _print_left_out(scored: Mapping[str, Scores]) -> None:
     runs: dict[tuple[str, str], list[str]] = {}  # by metric and reason
     for run, scores in scored.items():
         for metric, reason in scores.left_out.items():
-            runs.setdefault((metric, reason), []).append(run[:8])
+            runs.setdefault((metric, reason), []).append(run)
     lines: dict[tuple[str, str], list[str]] = {}  # metrics by reason and runs
     for (metric, reason), names in runs.items():
         where = "" if len(names) == len(scored) else f" ({', '.join(names)})"

@@ -106,7 +106,8 @@ class Encoder(Representation):
     def _decode(self, codes: Tensor) -> Tensor:
         function = decoder_of(self.function)
         assert function is not None
-        images: Tensor = function(codes)
+        with evaluating(function) as like, torch.set_grad_enabled(codes.requires_grad):
+            images: Tensor = function(codes.to(like))
         return images
 
     def _called(self, function: Encode, rows: Tensor, of: Encode | None = None) -> Tensor:

@@ -149,6 +149,11 @@ class Representation:
             with torch.enable_grad():
                 part = part.requires_grad_()
                 images = self._decode(part)
+                if not images.requires_grad:
+                    raise InputError(
+                        f"the decoder of {self.title} passes no gradients to its codes: leave out torch.no_grad() and "
+                        ".detach() in decode(codes) for its Jacobian."
+                    )
                 # The gradient is linear in its weights, so its own gradient is the directional derivative.
                 weight = torch.zeros_like(images, requires_grad=True)
                 (gradient,) = torch.autograd.grad(images, part, weight, create_graph=True)

@@ -70,7 +70,7 @@ def load_own(
             pictures = picture_files(path)
             images, notes = read_pictures(pictures, size, filter)
             found = path / "factors.csv" if (path / "factors.csv").exists() else None
-            notes += _other_files(path, pictures, offer=found is None and factors is None)
+            notes += _other_files(path, pictures, factors, offer=found is None)
         else:
             file = read_image_file(path)
             images, found, notes = file.images, file.factors, file.notes
@@ -111,13 +111,15 @@ def _how_to_load_again(
     return {"path": str(path), "options": options}
 
 
-def _other_files(folder: Path, pictures: Sequence[Path], *, offer: bool) -> tuple[str, ...]:
+def _other_files(folder: Path, pictures: Sequence[Path], factors: Any, *, offer: bool) -> tuple[str, ...]:
     """List what is in a folder but not used, except hidden files; a table that may have the factors is offered."""
     known = {*pictures, folder / "factors.csv"}
+    if isinstance(factors, str | Path):
+        known.add(Path(factors).expanduser().absolute())
     others = sorted(path for path in folder.iterdir() if path not in known and not path.name.startswith("."))
     tables = [path for path in others if path.suffix.lower() == ".csv" and path.is_file()]
     likely = [path for path in tables if path.name == "labels.csv"] or tables
-    offered = (_offer(likely[0], pictures),) if offer and len(likely) == 1 else ()
+    offered = (_offer(likely[0], pictures),) if offer and factors is None and len(likely) == 1 else ()
     others = [path for path in others if not offered or path != likely[0]]
     names = [f"{path.name}/" if path.is_dir() else path.name for path in others]
     return (*offered, *((f"not used from the folder {folder.name}: {listed(names)}",) if names else ()))
