@@ -188,4 +188,4 @@ def test_a_table_of_labels_in_a_folder_is_offered(
     assert taken.notes == ()
     assert taken.labels is not None
     ages = LABELS["age"][:6].to_numpy()
-    assert np.unique(ages)[taken.labels[:, 1].long()] == pytest.approx(ages)  # in the order of the pictures
+    assert taken.labels[:, 1].numpy() == pytest.approx(ages)  # in the order of the pictures

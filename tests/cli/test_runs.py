@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import unweave
 from tests.cli.running import run
 from tests.training.small import bars, trained
 from unweave.store.state import State, write_state
@@ -27,6 +28,9 @@ def test_runs_are_listed_shown_and_removed(
     assert '"recipe": "beta_vae"' in shown
     assert "finished" in shown
     assert "reconstruction" in shown
+    assert run(monkeypatch, "runs", "latest", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["run"] == second.name
+    assert unweave.open("latest").name == unweave.open("latest", store="runs").name == second.name
     assert run(monkeypatch, "runs", "rm", first.name, f"./runs/{second.name}", "--yes") == 0
     assert not first.folder.exists()
     assert not second.folder.exists()

@@ -220,6 +220,7 @@ def test_folders_and_files_that_cannot_be_read_are_named(tmp_path: Path, folder:
     (tmp_path / "c.npz").write_bytes(b"PK no archive")
     with pytest.raises(InputError, match=r"c\.npz cannot be read"):
         own(tmp_path / "c.npz")
+    (tmp_path / "f.csv").write_text("x\n1\n")
     with pytest.raises(InputError, match="has names for its columns"):
         own(IMAGES, factors=tmp_path / "f.csv", names=["a"])
     np.savez(tmp_path / "b.npz", one=IMAGES, two=IMAGES)

@@ -102,7 +102,9 @@ def test_a_frame_of_factors_has_names_and_words() -> None:
     assert data.space.kinds == ("categorical", "ordered")
     with pytest.raises(InputError, match="the frame of factors has names for its columns: leave names= out"):
         unweave.load(IMAGES, factors=frame, names=["a", "b"])
-    with pytest.raises(InputError, match="factor x has no value in row 1"):
+    with pytest.raises(InputError, match="x has 2 of 12 rows, the first in row 3"):
+        unweave.load(IMAGES, factors=Frame(x=[0, 1, None, None, *range(8)]))
+    with pytest.raises(InputError, match="factor x has no values at all: leave the column out"):
         unweave.load(IMAGES, factors=Frame(x=[None] * 12))
 
 
@@ -128,7 +130,7 @@ def test_five_thousand_columns_are_no_trouble(tmp_path: Path) -> None:
     data = unweave.load(IMAGES, factors=factors)
     assert "and 4,984 more" in repr(data)
     assert data.sample(3, torch.Generator().manual_seed(0)).images.shape == (3, 3, 8, 8)
-    assert len(make_sheet(data, torch.Generator().manual_seed(0)).rows) == 2
+    assert len(make_sheet(data, torch.Generator().manual_seed(0)).rows) == 2 + 32
     assert data.labels is not None
     with pytest.raises(InputError, match="5,000 factors with more than 2\\^63 points has no 64-bit positions"):
         data.images(data.labels[:1])

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.running import run
 from tests.study.tiny import SPEC
 from unweave import Run
 from unweave.errors import InputError
@@ -27,6 +28,29 @@ def test_an_argument_is_a_run_a_study_or_a_store(store: Path, smooth: Run, tmp_p
     assert (selection.kind, selection.title, len(selection.folders())) == ("study", "tiny", 6)
     assert selection.settings is not None
     assert {settings["recipe"] for settings in selection.settings.values()} == {"beta_vae", "ae"}
+
+
+def test_a_folder_with_the_name_of_a_run_is_told_apart(
+    store: Path,
+    smooth: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert find_selection("smooth", store=store).note == ""
+    (tmp_path / "smooth").mkdir()
+    taken = find_selection("smooth", store=store)
+    assert (taken.kind, taken.run) == ("run", smooth.name)
+    assert taken.note == f"smooth was taken as a run of the store {store}; the folder smooth is named by ./smooth."
+    monkeypatch.setenv("UNWEAVE_STORE", str(store))
+    other = find_selection("smooth")
+    assert (other.kind, other.store) == ("store", Path("smooth"))
+    assert "smooth is a folder here, and was taken as a store; a run has that name too" in other.note
+    assert find_selection("./smooth").note == ""
+    assert run(monkeypatch, "explore", "smooth", "--export", "page.html") == 2
+    assert "--export takes one run" in (problem := capsys.readouterr().err)
+    assert "was taken as a store; a run has that name too: --store STORE" in problem
 
 
 def test_a_study_with_code_of_its_own_needs_trust(tmp_path: Path) -> None:

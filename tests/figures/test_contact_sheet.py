@@ -27,6 +27,26 @@ def test_the_order_is_that_of_the_grid(generator: torch.Generator) -> None:
     assert shown == {"first images": [0, 1, 2, 3], "a 0 to 2": [2, 12, 22], "b 0 to 3": [10, 11, 12, 13]}
 
 
+def test_a_sparse_table_has_several_images_per_value(generator: torch.Generator) -> None:
+    grey = torch.arange(20, dtype=torch.uint8)
+    labels = {
+        "stage": ["larva" if value < 8 else "egg" for value in range(20)],
+        "count": [value // 10 for value in range(20)],
+        "age": [None, *(0.5 + value for value in range(1, 20))],
+    }
+    data = unweave.load(grey[:, None, None].expand(20, 8, 8).clone(), factors=labels, missing="drop")
+    sheet = make_sheet(data, generator, columns=8)
+    assert [label for label, _ in sheet.rows] == ["random", "", "stage", "count", "age"]
+    stages, counts, ages = (images[:, 0, 0, 0].tolist() for _, images in sheet.rows[2:])
+    assert len(set(stages)) == len(set(counts)) == 8
+    assert min(stages[:4]) >= 8 > max(stages[4:])
+    assert max(counts[:4]) < 10 <= min(counts[4:])
+    assert sheet.captions[2:4] == (("egg", "", "", "", "larva", "", "", ""), ("0", "", "", "", "1", "", "", ""))
+    assert ages == [1, 19]  # one image each
+    assert sheet.captions[4] == ("1.5", "19.5")
+    assert draw_contact_sheet(sheet) is not None
+
+
 def test_images_without_factors_get_random_rows_only(generator: torch.Generator) -> None:
     sheet = make_sheet(unweave.load(torch.zeros(3, 8, 8, dtype=torch.uint8)), generator)
     assert [label for label, _ in sheet.rows] == ["random", ""]

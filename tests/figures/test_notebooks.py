@@ -58,9 +58,9 @@ def test_a_figure_of_scores_has_their_matrix() -> None:
 def test_figures_say_what_they_are_made_from(gaussian: Run, data: FactorData) -> None:
     with pytest.raises(InputError, match="traversals shows one run, encoder or table of codes, not a table"):
         unweave.figure("traversals", noise_table("mig"))
-    with pytest.raises(InputError, match="traversals needs one run, got data only"):
+    with pytest.raises(InputError, match="traversals needs one run, encoder or table of codes, got data only"):
         unweave.figure("traversals", data)
-    with pytest.raises(InputError, match="traversals needs one run, got int"):
+    with pytest.raises(InputError, match="traversals needs one run, encoder or table of codes, got int"):
         unweave.figure("traversals", 3)
     with pytest.raises(InputError, match="did you mean 'traversals'"):
         unweave.figure("traversal", gaussian)

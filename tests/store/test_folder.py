@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -127,6 +128,19 @@ def test_runs_are_found_by_first_digits_labels_and_paths(tmp_path: Path, monkeyp
             find_run(wrong, tmp_path)
     with pytest.raises(InputError, match="there is no run in the folder"):
         find_run("./zz", tmp_path)
+
+
+def test_latest_is_the_run_that_was_begun_last(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no run in the store"):
+        find_run("latest", tmp_path)
+    folders = [tmp_path / (digit * 16) for digit in "abc"]
+    for folder, seconds in zip(folders, (200, 300, 100), strict=True):
+        folder.mkdir()
+        (folder / "configuration.json").write_text("{}")
+        os.utime(folder / "configuration.json", (seconds, seconds))
+    assert find_run("latest", tmp_path) == folders[1]
+    write_label(folders[2], "latest")  # what the user has named so comes first
+    assert find_run("latest", tmp_path) == folders[2]
 
 
 @pytest.mark.parametrize(
