@@ -208,7 +208,7 @@ METRICS: dict[str, Metric] = _named(
         infomec,
         "Are the active latents modular, compact and explicit?",
         "labels",
-        "0 to 1 (explicitness may fall below 0)",
+        "0 to 1",
         "higher",
         "Depends on the rule for active latents, of which the authors used three; explicitness is not held out.",
         {
@@ -216,6 +216,7 @@ METRICS: dict[str, Metric] = _named(
             "Hsu et al. 2023 (QLAE), standalone": "variant='qlae'",
             "Hsu et al. 2023 (QLAE), training code": "variant='qlae-training'",
         },
+        ranges={"explicitness": "0 to 1, may fall below 0"},
         most_latents=WIDE,
         continuous="Kraskov's information (Ross's if codes are discrete) as 1 - exp(-2 I), R² of a linear regression",
     ),
