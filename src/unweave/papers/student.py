@@ -45,10 +45,13 @@ def compare(runs: pandas.DataFrame, one: str, other: str, score: str) -> Test | 
 
 
 def judge_above(sentence: str, runs: pandas.DataFrame, one: str, others: Sequence[str], score: str) -> Claim:
-    """Judge whether one method exceeds all others; it is not tested if one of them has no runs."""
+    """Judge whether one method exceeds all others.
+
+    One that it does not exceed refutes the claim; otherwise it is not tested if one of the others has no runs.
+    """
     tests = [compare(runs, one, other, score) for other in others]
-    known = [test for test in tests if test is not None]
-    return Claim(sentence, all(test.exceeds for test in known) if len(known) == len(tests) else None, evidence(tests))
+    refuted = any(not test.exceeds for test in tests if test is not None)
+    return Claim(sentence, False if refuted else None if None in tests else True, evidence(tests))
 
 
 def evidence(tests: Sequence[Test | None]) -> str:
