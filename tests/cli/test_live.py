@@ -45,6 +45,20 @@ def test_the_table_counts_runs_and_shows_those_under_way(study: Study) -> None:
     assert _drawn(progress)[1].endswith("6 min")  # three runs of 120 seconds, one at a time
 
 
+def test_the_metric_that_is_measured_is_shown(study: Study) -> None:
+    name = study.planned[0].name
+    progress = StudyProgress(study)
+    folder = study.store / name
+    folder.mkdir()
+    (folder / "log.jsonl").write_text(json.dumps({"step": 300, "loss": 0.1}) + "\n")
+    progress.watch({name}, [name])
+    assert _drawn(progress)[-1] == f"{name} beta_vae 1 0 scoring 0 s"  # which metric is not known
+    assert "scoring" not in progress.line()
+    (folder / "doing.txt").write_text("scoring factor_vae_score")
+    assert _drawn(progress)[-1] == f"{name} beta_vae 1 0 scoring factor_vae_score 0 s"
+    assert progress.line().endswith("; scoring factor_vae_score")
+
+
 def test_a_failure_says_which_run_and_why(study: Study) -> None:
     progress = StudyProgress(study)
     name = study.planned[2].name

@@ -53,9 +53,11 @@ def test_wrong_names_are_refused(
 def test_pages_are_written_for_the_tables_that_come_with_unweave(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert run(monkeypatch, "paper", "pages", str(tmp_path)) == 0
+    assert run(monkeypatch, "paper", "pages", "elsewhere", "--out", str(tmp_path)) == 2  # one of them
+    assert run(monkeypatch, "paper", "pages", "--out", str(tmp_path)) == 0
     pages = {path.stem for path in tmp_path.glob("*.md")}
-    assert pages == {name for name, finding in FINDINGS.items() if finding.stored() is not None} | {"index"}
+    assert pages == {name for name, finding in FINDINGS.items() if finding.stored() is not None} | {"index", "figures"}
+    assert "unweave figure interventions RUN" in (tmp_path / "figures.md").read_text(encoding="utf-8")
 
 
 def test_stored_results_are_shown_without_training(

@@ -20,7 +20,7 @@ def test_runs_are_scored_by_name_and_keep_their_scores(
 ) -> None:
     data = unweave.load("xysquares", size=16)
     first, second = (trained(tmp_path / "runs", "ae", data=data, steps=1, seed=seed) for seed in (0, 1))
-    assert run(monkeypatch, "score", first.name[:8], *SMALL, "--json") == 0
+    assert run(monkeypatch, "score", first.name[:8], *SMALL, "--threads", "1", "--json") == 0
     scores = json.loads(capsys.readouterr().out)
     assert scores == {first.name: first.scores.table}
     assert set(scores[first.name]) == {"mig", "psnr"}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -22,20 +23,25 @@ def test_a_study_from_the_command_line(
     assert "tiny: 3 runs" in shown
     assert "varies: recipe, beta, seed" in shown
     assert re.search(r"(?m)time: about .* of training and scoring with \d workers?$", shown)
-    assert run(monkeypatch, "study", "run", "study.toml", "--workers", "1") == 0
+    study = ("study.toml", "--set", "steps=4")
+    assert run(monkeypatch, "study", "run", *study, "--workers", "1") == 0
     assert "finished" in capsys.readouterr().out
-    assert run(monkeypatch, "study", "status", "study.toml", "--json") == 0
+    assert run(monkeypatch, "study", "status", *study, "--json") == 0
     assert json.loads(capsys.readouterr().out) == {"finished": 3}
+    assert run(monkeypatch, "study", "status", "study.toml", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"not started": 3}  # runs of the spec's own three steps
+    assert not list(tmp_path.rglob("doing.txt"))  # which is there only while a run is scored
     for ending in ("csv", "parquet", "json"):
-        assert run(monkeypatch, "study", "table", "study.toml", "--out", f"table.{ending}") == 0
+        assert run(monkeypatch, "study", "table", *study, "--out", f"table.{ending}") == 0
         assert Path(f"table.{ending}").stat().st_size > 100
     capsys.readouterr()
-    assert run(monkeypatch, "study", "table", "study.toml", "--format", "md") == 0
+    assert [row["step"] for row in csv.DictReader(Path("table.csv").read_text().splitlines())] == ["4"] * 3
+    assert run(monkeypatch, "study", "table", *study, "--format", "md") == 0
     assert "| β-VAE | 2 | " in capsys.readouterr().out
     Path("theirs.csv").write_text("data,recipe,mig\ntests.study.tiny:Dots,ours,0.9\n")
-    assert run(monkeypatch, "study", "table", "study.toml", "--beside", "theirs.csv") == 0
+    assert run(monkeypatch, "study", "table", *study, "--beside", "theirs.csv") == 0
     assert re.search(r"^Dots\s*$.*^ours +1 +0\.900 \*", capsys.readouterr().out, flags=re.M | re.S)
-    assert run(monkeypatch, "study", "table", "study.toml", "--wide") == 0
+    assert run(monkeypatch, "study", "table", *study, "--wide") == 0
     assert capsys.readouterr().out.startswith("run,state,step")
     assert run(monkeypatch, "study", "plan", "study.toml", "--json") == 0
 

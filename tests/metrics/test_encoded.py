@@ -10,6 +10,7 @@ from torch import Tensor
 import unweave
 from unweave.errors import InputError
 from unweave.metrics import EncodedData
+from unweave.metrics.scoring.encoded import sample_sizes
 
 
 class Model:
@@ -61,6 +62,16 @@ def test_of_a_finite_table_no_image_is_drawn_twice(labelled: bool) -> None:
         np.testing.assert_allclose(first.codes[:, 0], first.factors[:, 0] * 2 / 255, atol=1e-6)  # type: ignore[index]
     pixels = encoded.images.float().mean((1, 2, 3)).numpy() / 255
     np.testing.assert_allclose(pixels, first.codes[:, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("asked", "drawn"), [((1000, 500), (20, 10)), ((5, 500), (5, 10)), ((1000, 4), (26, 4)), ((6, 3), (6, 3))]
+)
+def test_a_finite_table_bounds_the_samples(asked: tuple[int, int], drawn: tuple[int, int]) -> None:
+    encoded = EncodedData(Model(), own(30, labelled=True), samples=asked[0], test_samples=asked[1])
+    assert sample_sizes(own(30, labelled=True), *asked) == drawn
+    assert (len(encoded.sample.codes), len(encoded.test_sample.codes)) == drawn
+    assert sample_sizes(unweave.load("xysquares", size=8), 1000, 500) == (1000, 500)
 
 
 def test_metrics_that_split_themselves_get_both_samples_of_a_finite_table() -> None:

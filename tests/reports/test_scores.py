@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import torch
+
+import unweave
 from tests.reports.reading import Page
 from unweave import Run
 from unweave.reports.facts import protocol_of, read_facts
@@ -17,6 +22,13 @@ def test_scores_have_a_meaning_and_a_place(runs: list[Run]) -> None:
     better = sum(run.scores["mig"].score > runs[1].scores["mig"].score for run in runs)
     assert f"{('1st', '2nd', '3rd')[better]} of 3 comparable runs" in text
     assert "measured with 60 samples" in text
+
+
+def test_no_more_samples_are_named_than_a_small_table_of_images_has(runs: list[Run]) -> None:
+    small = unweave.load(torch.zeros(30, 8, 8, dtype=torch.uint8), factors=torch.arange(30)[:, None])
+    facts = replace(read_facts(runs[1].folder), data=small)  # scored with 60 and 30 samples
+    text = Page(score_section([facts], [Peers({}, [], {})]).body).text
+    assert "measured with 20 samples, and 10 more to test" in text
 
 
 def test_a_run_without_comparable_runs_says_so_once(runs: list[Run]) -> None:
@@ -37,8 +49,6 @@ def test_the_best_of_several_runs_is_emphasised(runs: list[Run]) -> None:
 
 
 def test_a_run_without_scores_says_how_to_score_it(runs: list[Run]) -> None:
-    from dataclasses import replace
-
     facts = replace(read_facts(runs[0].folder), scores=())
     text = Page(score_section([facts], [Peers({}, [], {})]).body).text
     assert "The run has not been scored yet." in text

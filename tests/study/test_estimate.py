@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.study.tiny import SPEC
+from unweave.progress import set_level
 from unweave.study import Study, parse_spec, plan
 from unweave.study.estimate import (
     Estimate,
@@ -15,6 +18,7 @@ from unweave.study.estimate import (
     _keep,
     estimate,
     kind_of,
+    measure_all,
     scoring_seconds,
     seconds_of_scoring,
     seconds_per_step,
@@ -56,6 +60,8 @@ def test_finished_runs_tell_the_cost_of_a_step(configurations: list[Configuratio
 def test_what_is_not_known_is_measured_once_in_a_process_of_its_own(
     configurations: list[Configuration], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("unweave.study.estimate.PATIENCE", 600.0)  # also on a machine with much else to do
+    monkeypatch.setattr("unweave.study.estimate.BUDGET", 600.0)
     left = [(configuration, 1000) for configuration in configurations]
     measured = estimate(left, [])
     assert measured is not None
@@ -134,6 +140,21 @@ def test_scoring_is_measured_and_counted(tmp_path: Path) -> None:
     assert scoring_seconds(configuration, cost) == 7.0
 
 
+def test_scoring_is_measured_even_if_there_are_more_kinds_of_runs_than_time(tmp_path: Path) -> None:
+    study = Study(SPEC, store=tmp_path)
+    first, other = study.planned[0].configuration, study.planned[4].configuration
+    fields = {name: json.loads(each.model_dump_json()) for name, each in {"a": first, "b": other, "c": first}.items()}
+    sent: list[tuple[str, float | None]] = []
+    try:
+        measure_all(SimpleNamespace(send=sent.append), fields, {"c": study.scoring_cost(runs=6)}, -1.0)  # type: ignore[arg-type]
+    finally:
+        set_level("normal")
+    ((kind, seconds),) = sent
+    assert kind == "c"
+    assert seconds is not None
+    assert seconds > 0
+
+
 def _configurations(study: Study) -> list[Configuration]:
     return [run.configuration for run in study.planned]
 
@@ -147,6 +168,7 @@ def test_the_time_left_includes_scoring_from_the_beginning(tmp_path: Path) -> No
         pace.expect(runs)
     assert unknown.left(under_way) is None  # rather than a time that grows when scoring begins
     before = known.left(under_way)
+    assert before is not None
     assert before == pytest.approx(0.5 * (6 * 3 - 2) + 6 * 10)
     known.end(first, 0.5 * 3 + 10)
     after = known.left({})

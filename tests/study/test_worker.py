@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.study.tiny import SPEC
+from unweave.progress import told
 from unweave.store.lock import locked
 from unweave.store.state import read_state
 from unweave.study.engines.worker import Report, Task, Worker
 from unweave.study.grid import plan
 from unweave.study.spec import parse_spec
+from unweave.training import Configuration
 
 
 def task(store: Path, **changes: Any) -> Task:
@@ -28,6 +32,23 @@ def test_a_task_is_trained_and_scored(tmp_path: Path) -> None:
         "mig",
         "elbo",
     }
+
+
+def test_the_folder_says_what_is_measured_while_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given, seen = task(tmp_path), []
+    doing = tmp_path / Configuration(**given.fields).name / "doing.txt"
+
+    def watched(listener: Callable[[str], object]) -> AbstractContextManager[None]:
+        def both(said: str) -> None:
+            listener(said)
+            seen.append(doing.read_text())
+
+        return told(both)
+
+    monkeypatch.setattr("unweave.study.engines.worker.told", watched)
+    assert Worker().carry_out(given).outcome == "finished"
+    assert seen == ["scoring mig", "scoring elbo"]
+    assert not doing.exists()
 
 
 def test_a_run_that_another_process_trains_is_busy(tmp_path: Path) -> None:

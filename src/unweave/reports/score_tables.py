@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from unweave.metrics import METRICS
+from unweave.metrics.scoring.encoded import sample_sizes
 from unweave.names import words
 from unweave.reports.facts import Facts, RunFacts, Score
 from unweave.reports.html.markup import Html, Section, joined, tag
@@ -146,13 +148,20 @@ def _together(values: Sequence[list[float]]) -> list[float]:
 
 def _protocol(several: Sequence[Facts]) -> str:
     """Return how the scores were measured, if this is the same for all."""
-    ways = {(s.protocol.get("samples"), s.protocol.get("test_samples")) for facts in several for s in facts.scores}
+    ways = {_sizes(facts, score.protocol) for facts in several for score in facts.scores}
     if len(ways) != 1:
         return ""
     samples, test = next(iter(ways))
-    return (
-        f"Scores were measured with {shown(samples)} samples, and {shown(test)} more to test where a metric needs them."
-    )
+    more = "" if test is None else f", and {shown(test)} more to test where a metric needs them"
+    return f"Scores were measured with {shown(samples)} samples{more}."
+
+
+def _sizes(facts: Facts, protocol: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the sizes of the sample and of the test sample, which a small table of images bounds."""
+    samples, tested = protocol.get("samples"), protocol.get("test_samples")
+    if facts.data is None or samples is None or tested is None:
+        return samples, tested
+    return sample_sizes(facts.data, samples, tested)
 
 
 def _how_to_score(several: Sequence[Facts]) -> Html:

@@ -17,7 +17,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unweave.data import data_folder
+import torch
+from torch import Tensor
+
+from unweave.data import Card, FactorData, data_folder
+from unweave.factors import FactorSpace
 from unweave.store.files import versions, write_text
 from unweave.study.engines.local import single_threaded
 from unweave.study.table import Row
@@ -25,16 +29,11 @@ from unweave.training import Configuration
 
 if TYPE_CHECKING:
     from unweave.training import Moment
-import torch
-from torch import Tensor
-
-from unweave.data import Card, FactorData
-from unweave.factors import FactorSpace
 
 STEPS, SECONDS = 20, 1.0  # of one measurement, whichever comes first
 SKIPPED = 2  # first steps, which allocate memory
-BUDGET = 10.0  # seconds for all measurements
-SCORE_BUDGET = 20.0  # more seconds if scoring is measured, too
+BUDGET = 10.0  # seconds for all measurements of steps
+SCORE_BUDGET = 20.0  # more seconds if scoring is measured, which comes last
 SHARE, LEAST_SAMPLES = 10, 200  # of the samples that scoring is measured with, and at least so many
 PATIENCE = 60.0  # seconds until the first one, which waits for imports
 SPEEDS = "speeds.json"  # measurements of this machine, in the data folder
@@ -104,12 +103,11 @@ def estimate(
     unknown = sorted((kind for kind in steps if steps[kind] and kind not in speeds), key=lambda kind: -steps[kind])
     scored = next(iter(example.values()), None) if scoring is not None and scoring.metrics else None
     score_kind = scoring.kind(scored) if scoring is not None and scored is not None else ""
-    costs = {score_kind: scoring} if scoring is not None and score_kind and score_kind not in speeds else {}
-    if (unknown or costs) and measure:
-        new = _measure(
-            {kind: example[kind] for kind in unknown} | dict.fromkeys(costs, scored or next(iter(example.values()))),
-            costs,
-        )
+    examples, costs = {kind: example[kind] for kind in unknown}, {}
+    if scoring is not None and scored is not None and score_kind not in speeds:
+        examples[score_kind], costs[score_kind] = scored, scoring
+    if examples and measure:
+        new = _measure(examples, costs)
         _keep(new)
         speeds |= new
     known = [kind for kind in steps if kind in speeds]
@@ -194,14 +192,12 @@ def _of_finished(rows: Iterable[tuple[Configuration, Row]]) -> dict[str, float]:
     return {kind: seconds / count for kind, (seconds, count) in sums.items()}
 
 
-def _measure(
-    examples: Mapping[str, Configuration], scoring: Mapping[str, ScoringCost] | None = None
-) -> dict[str, float]:
+def _measure(examples: Mapping[str, Configuration], scoring: Mapping[str, ScoringCost]) -> dict[str, float]:
     """Measure the seconds per step, or of scoring, of each kind in a process of one thread, as the budget allows."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     fields = {kind: json.loads(configuration.model_dump_json()) for kind, configuration in examples.items()}
-    process = context.Process(target=measure_all, args=(there, fields, dict(scoring or {})), daemon=True)
+    process = context.Process(target=measure_all, args=(there, fields, dict(scoring), BUDGET), daemon=True)
     with single_threaded():
         process.start()
     there.close()
@@ -210,7 +206,8 @@ def _measure(
     with suppress(EOFError, OSError):
         while len(measured) < len(fields) and here.poll(max(0.0, end - time.monotonic())):
             kind, seconds = here.recv()
-            end = min(end, time.monotonic() + BUDGET + SCORE_BUDGET * bool(scoring)) if not measured else end
+            if seconds and not measured:
+                end = time.monotonic() + BUDGET + SCORE_BUDGET * bool(scoring)
             if seconds:
                 measured[kind] = seconds
     process.kill()
@@ -219,14 +216,24 @@ def _measure(
 
 
 def measure_all(
-    connection: Connection, fields: Mapping[str, dict[str, Any]], scoring: Mapping[str, ScoringCost] | None = None
+    connection: Connection, fields: Mapping[str, dict[str, Any]], scoring: Mapping[str, ScoringCost], budget: float
 ) -> None:
-    """Send the seconds per step, or of scoring, of each configuration; run in a process of its own."""
+    """Send the seconds per step, or of scoring, of each configuration; run in a process of its own.
+
+    Args:
+        connection: Where each kind is sent with its seconds, None if it failed.
+        fields: The configurations by kind, as JSON.
+        scoring: What is scored, of those kinds whose scoring is measured.
+        budget: Seconds for all kinds whose steps are measured; those that are left then are skipped.
+    """
     from unweave.progress import set_level
 
     set_level("quiet")
+    end = time.monotonic() + budget
     for kind, given in fields.items():
-        configuration, cost = Configuration(**given), (scoring or {}).get(kind)
+        configuration, cost = Configuration(**given), scoring.get(kind)
+        if cost is None and time.monotonic() > end:
+            continue
         seconds = seconds_per_step(configuration) if cost is None else seconds_of_scoring(configuration, cost)
         connection.send((kind, seconds))
 
@@ -237,7 +244,6 @@ def seconds_per_step(configuration: Configuration) -> float | None:
     The data itself is not needed: its files need not be on this machine, and reading a batch costs little. Returns None
     if the run fails.
     """
-    from unweave.study.estimate import Noise
     from unweave.training import Execution, fit
     from unweave.training.loop import Callback
 

@@ -47,6 +47,17 @@ class Drawn:
         return Drawn(*(None if column is None else column[rows] for column in columns))
 
 
+def sample_sizes(data: FactorData, samples: int, test_samples: int) -> tuple[int, int]:
+    """Return the sizes of the sample and of the test sample: those asked for, unless the images are a finite table.
+
+    No image of a table is drawn twice, and at most a third of them is the test sample.
+    """
+    if not data.finite_table:
+        return samples, test_samples
+    tested = min(test_samples, max(1, data.num_images // 3))
+    return min(samples, data.num_images - tested), tested
+
+
 class EncodedData:
     """Codes (n, D) of points (n, K) of a data set; an image is encoded once if it is a function of its factors.
 
@@ -169,8 +180,8 @@ class EncodedData:
         data, test = self._data, purpose == "the test sample"
         if data.finite_table:
             order = torch.randperm(data.num_images, generator=stream(self._seed, "the images"))
-            cut = min(self._test_samples, max(1, data.num_images // 3))
-            index = order[:cut] if test else order[cut : cut + self._samples]
+            samples, tested = sample_sizes(data, self._samples, self._test_samples)
+            index = order[:tested] if test else order[tested : tested + samples]
             labels = None if data.labels is None else data.labels[index]
             return Drawn(labels if data.has_factors and not data.stochastic else None, index, labels)
         n, generator = self._test_samples if test else self._samples, stream(self._seed, purpose)

@@ -133,11 +133,17 @@ class Worker:
 def _shown(folder: Path) -> Iterator[None]:
     """Keep what is measured now in the folder of the run, for the launcher to show."""
     path = folder / DOING
+
+    def keep(task: str) -> None:
+        with suppress(OSError):  # of a full disk; what is measured matters more than what is shown
+            path.write_text(task, encoding="utf-8")
+
     try:
-        with told(lambda task: path.write_text(task, encoding="utf-8")):
+        with told(keep):
             yield
     finally:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def score_run(run: Run, data: FactorData, metrics: Sequence[str], scoring: Scoring, *, psnr: float | None) -> None:
