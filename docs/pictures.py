@@ -1,19 +1,62 @@
-"""Make the pictures of the README and the docs: ``make pictures``."""
+"""Make the pictures of the README and the docs: ``make pictures``, or those of the gallery that are named."""
 
+import io
+import re
+import shlex
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from PIL import Image
 
 import unweave
+from unweave.cli.app import app
 from unweave.data import SETS
 from unweave.data.distances import blurred_mse, distance_matrices
 from unweave.figures import FIGURES, Sheet, draw_contact_sheet, draw_distance_matrices, save_figure
+from unweave.questions import figure_named
 
-PICTURES = Path(__file__).parent / "pictures"
+DOCS = Path(__file__).parent
+PICTURES = DOCS / "pictures"
+COMMAND = re.compile(r"^unweave figure (\S+) (.+)$", re.MULTILINE)
+MOST = 60_000  # bytes of a picture of the gallery
+PLOTS = ((1050, 256), (1050, 64), (1050, 32), (840, 32))  # pixels across, and colours
+IMAGES = ((1050, 256), (840, 256), (700, 256), (560, 256), (560, 128))
+
+
+def draw_gallery(names: list[str]) -> None:
+    """Run the commands of docs/gallery.md, or those of the named figures, and make their pictures small."""
+    for name, rest in COMMAND.findall((DOCS / "gallery.md").read_text()):
+        if names and name not in names:
+            continue
+        path = PICTURES / "gallery" / f"{name}.png"
+        app(["figure", name, *shlex.split(rest), "--out", str(path)], standalone_mode=False)
+        sizes = PLOTS if figure_named(name).source == "table" else IMAGES
+        path.write_bytes(smaller(path.read_bytes(), sizes))
+
+
+def smaller(picture: bytes, sizes: Sequence[tuple[int, int]]) -> bytes:
+    """Return a PNG with fewer colours, and fewer pixels if needed, that is small enough for the gallery."""
+    content = b""
+    with Image.open(io.BytesIO(picture)) as opened:
+        image = opened.convert("RGB")
+    for width, colours in sizes:
+        size = (width, round(image.height * width / image.width))
+        stream = io.BytesIO()
+        reduced = image.resize(size, Image.Resampling.LANCZOS) if size != image.size else image
+        reduced.quantize(colours, dither=Image.Dither.NONE).save(stream, "PNG", optimize=True)
+        content = stream.getvalue()
+        if len(content) <= MOST:
+            break
+    return content
 
 
 def main() -> None:
-    """Draw random images of every drawn set, a model of the zoo, and the distance matrices of XYSquares."""
+    """Draw the gallery, images of every drawn set, a model of the zoo, and the distance matrices of XYSquares."""
+    draw_gallery(sys.argv[1:])
+    if sys.argv[1:]:
+        return
     drawn = [name for name in SETS if not SETS[name].card.files or name == "dsprites"]
     generator = torch.Generator().manual_seed(3)
     rows = tuple((name, unweave.load(name).sample(16, generator).images) for name in drawn)

@@ -50,7 +50,7 @@ def test_inactive_latents_are_grey(
     labels = figure.axes[0].get_xticklabels()
     assert [label.get_text() for label in labels] == ["z0", "z2", "z3", "z1"]
     assert [label.get_color() == INACTIVE for label in labels] == [False, False, False, True]
-    assert figure.get_suptitle().endswith("inactive latents grey")
+    assert figure.texts[-1].get_text() == "Names in grey are of inactive latents."
     assert len(result.records()) == 12
 
 

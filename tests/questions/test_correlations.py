@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from tests.questions.tables import noise_table
+from unweave.figures.drawing.panels import PAGE
 from unweave.questions._correlations import correlate, draw_correlations, rank_correlation
 from unweave.questions.downstream_agreement import draw_downstream_agreement
 from unweave.questions.metric_agreement import draw_metric_agreement
@@ -64,8 +65,9 @@ ROWS = [
 def test_every_matrix_has_its_correlations_times_100(draw: object, rows: str, columns: str, panels: str) -> None:
     result = pandas.DataFrame(ROWS, columns=[panels, rows, columns, "correlation"])
     figure = draw(result)  # type: ignore[operator]
-    assert [panel.get_title() for panel in figure.axes] == ["dSprites", "Cars3D"]
-    assert [[text.get_text() for text in panel.texts] for panel in figure.axes] == [["−26", "100"], ["–", "0"]]
+    matrices = figure.axes[:-1]  # the last is the scale
+    assert [panel.get_title() for panel in matrices] == ["dSprites", "Cars3D"]
+    assert [[text.get_text() for text in panel.texts] for panel in matrices] == [["−26", "100"], ["–", "0"]]
     np.testing.assert_array_equal(figure.axes[0].images[0].get_array(), [[-0.256, 1.0]])
 
 
@@ -74,6 +76,6 @@ def test_many_matrices_are_wrapped_and_unused_panels_hidden() -> None:
     rows = [(data, a, b, 0.5) for data in "abcdefg" for a in names for b in names]
     frame = pandas.DataFrame(rows, columns=["data", "metric", "other", "correlation"])
     figure = draw_correlations(frame, rows="metric", columns="other", panels="data")
-    shown = [panel.axison for panel in figure.axes]
+    shown = [panel.axison for panel in figure.axes[:-1]]
     assert sum(shown) == 7
-    assert figure.get_size_inches()[0] < 13
+    assert figure.get_figwidth() == PAGE

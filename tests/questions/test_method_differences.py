@@ -93,7 +93,7 @@ def test_intervals_are_drawn_and_significant_ones_filled() -> None:
     first = result[result["data"] == result["data"].iloc[0]]
     drawn: dict[tuple[float, float], tuple[float, bool]] = {}  # the interval, its point, and whether it is filled
     for panel in figure.axes[:2]:
-        for intervals, points in zip(panel.collections, panel.lines[1:], strict=True):  # after the line at zero
+        for intervals, points in zip(panel.collections, panel.lines[:2], strict=True):  # before the line at zero
             assert isinstance(intervals, LineCollection)
             filled = points.get_markerfacecolor() != "white"
             for segment, point in zip(intervals.get_segments(), np.asarray(points.get_xdata()), strict=True):

@@ -11,7 +11,7 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.data.files.factor_tables import Table
 from unweave.figures.drawing.strips import draw_strips
-from unweave.names import spelled
+from unweave.names import spelled, words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,7 +50,7 @@ def make_sheet(data: FactorData, generator: torch.Generator, *, columns: int = M
             line = data.space.traverse(drawn[0], axis)
             line = line[data.exist(line)]
             steps = torch.linspace(0, len(line) - 1, min(len(line), columns)).round().long()
-            rows.append((name, data.images(line[steps], generator)))
+            rows.append((words(name), data.images(line[steps], generator)))
     return Sheet(spelled(data.name), tuple(rows))
 
 
@@ -97,7 +97,7 @@ def make_order(data: FactorData, generator: torch.Generator, *, columns: int = M
         line = data.space.traverse(point, axis)
         line = line[data.exist(line)]
         steps = torch.linspace(0, len(line) - 1, min(len(line), columns)).round().long()
-        rows.append((f"{name} 0 to {size - 1}", data.images(line[steps], generator)))
+        rows.append((f"{words(name)} 0 to {size - 1}", data.images(line[steps], generator)))
     return Sheet(f"{spelled(data.name)}: the order of its factors, the last varies fastest", tuple(rows))
 
 

@@ -12,14 +12,18 @@ import torch
 from unweave.data import FactorData
 from unweave.data.distances import distance_named, sampled_distances
 from unweave.figures.data_distances import names_of_data
-from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, panel_grid
+from unweave.figures.drawing.panels import COLOURS, PAGE, SMALL, TEXT, lay_out, panel_grid
+from unweave.figures.drawing.texts import Labels, text_height
 from unweave.metrics.scoring.inputs import Floats
+from unweave.names import words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DASHES = ("-", "--", "-.", ":")
 RANDOM = "random"
+ACROSS = 3  # panels
+LONGEST = 1.0  # inches of the name of a factor
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,12 @@ def draw_cumulative_distances(result: CumulativeDistances) -> Figure:
 
     Curves further to the right belong to factors that change the image more, which a VAE learns first.
     """
-    figure, axes = panel_grid(1, len(result.sets), size=(3.2, 2.4), margin=(0.4, 0.5))
-    for panel, (name, found) in zip(axes[0], result.sets, strict=True):
+    across = min(ACROSS, len(result.sets))
+    figure, axes = panel_grid(-(-len(result.sets) // across), across)
+    shortened = Labels()
+    for panel in axes.flat[len(result.sets) :]:
+        panel.set_axis_off()
+    for panel, (name, found) in zip(axes.flat, result.sets, strict=False):
         place = 0
         for factor, values in found.items():
             if factor == RANDOM:
@@ -68,11 +76,19 @@ def draw_cumulative_distances(result: CumulativeDistances) -> Figure:
                 dash = DASHES[(place // (len(COLOURS) - 2)) % len(DASHES)]
                 style = {"color": COLOURS[place % (len(COLOURS) - 2)], "linestyle": dash, "linewidth": 1.2}
                 place += 1
-            panel.plot(values, np.arange(1, len(values) + 1) / len(values), label=factor, **style)
-        panel.set_title(name, fontsize=TEXT)
-        panel.set_xlabel(f"perceived distance, {result.loss}", fontsize=TEXT)
+            label = shortened.fit(words(factor), LONGEST, SMALL)
+            panel.plot(values, np.arange(1, len(values) + 1) / len(values), label=label, **style)
+        panel.set_title(name.replace("\n", ", "), fontsize=TEXT)
         panel.set_ylim(0, 1.01)
         panel.set_xlim(left=0)
-        panel.legend(fontsize=SMALL, frameon=False, loc="lower right")
-    axes[0, 0].set_ylabel("proportion of pairs", fontsize=TEXT)
-    return figure
+        panel.legend(fontsize=SMALL, frameon=False, loc="lower right", labelspacing=0.3, borderaxespad=0.2)
+    tallest = max(len(found) for _, found in result.sets)
+    return lay_out(
+        figure,
+        axes,
+        height=max(1.9, text_height(tallest, SMALL) * 1.15 + 0.2),
+        width=PAGE if across > 1 else 4.5,
+        label=f"perceived distance, {result.loss}",
+        side="proportion of pairs",
+        labels=shortened,
+    )

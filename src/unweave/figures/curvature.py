@@ -11,7 +11,7 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
-from unweave.figures.drawing.panels import SMALL, TEXT, add_legend, panel_grid, style_methods
+from unweave.figures.drawing.panels import SMALL, TEXT, lay_out, panel_grid, style_methods
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.metrics.scoring.inputs import Floats
 from unweave.terms.curvature import second_differences
@@ -29,6 +29,7 @@ class LayerCurvature:
     layers: tuple[str, ...]
     latents: tuple[int, ...]
     values: Floats
+    recipe: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ def _measure(
             slope = (forward[j][layer] - backward[j][layer]) / 2
             ratios.append(_ratio(bend, slope) / step)
         rows.append(torch.stack(ratios))
-    return LayerCurvature(name, tuple(names), tuple(latents), torch.stack(rows).double().cpu().numpy())
+    values = torch.stack(rows).double().cpu().numpy()
+    return LayerCurvature(name, tuple(names), tuple(latents), values, run.configuration.recipe)
 
 
 def _ratio(bend: Tensor, slope: Tensor) -> Tensor:
@@ -123,8 +125,8 @@ def _ratio(bend: Tensor, slope: Tensor) -> Tensor:
 
 def draw_curvature(result: Curvatures) -> Figure:
     """Draw the mean over latents as one line per run, and every latent as a thin line; return the matplotlib figure."""
-    styles = style_methods(entry.name for entry in result.runs)
-    figure, axes = panel_grid(1, 1, size=(4.2, 2.4), margin=(0.8, 1.0))
+    styles = style_methods((entry.name for entry in result.runs), {entry.name: entry.recipe for entry in result.runs})
+    figure, axes = panel_grid(1, 1)
     panel = axes[0, 0]
     longest = max((entry.layers for entry in result.runs), key=len)
     for entry in result.runs:
@@ -135,10 +137,14 @@ def draw_curvature(result: Curvatures) -> Figure:
     panel.set_xticks(range(len(longest)), longest, fontsize=SMALL)
     panel.set_ylim(bottom=0)
     panel.set_ylabel("relative curvature", fontsize=TEXT)
-    panel.set_title(result.title, fontsize=TEXT if len(result.title) < 70 else SMALL, wrap=True)
-    if len(result.runs) > 1:
-        label = "mean over latents; thin lines are latents"
-        add_legend(figure, styles, label=label, as_words=False, linestyle="-", linewidth=1.5)
-    else:
-        panel.set_xlabel("decoder; thin lines are latents, the thick one their mean", fontsize=TEXT)
-    return figure
+    return lay_out(
+        figure,
+        axes,
+        height=2.4,
+        title=result.title,
+        label="layers of the decoder; thin lines are latents, thick ones their mean",
+        legend=styles if len(result.runs) > 1 else None,
+        as_words=False,
+        linestyle="-",
+        linewidth=1.5,
+    )

@@ -10,13 +10,15 @@ import torch
 
 from unweave.data import FactorData
 from unweave.data.distances import Matrices, distance_matrices, distance_named
-from unweave.errors import extra
-from unweave.figures.drawing.panels import SMALL, TEXT
-from unweave.figures.drawing.style import SEQUENTIAL, new_figure
-from unweave.names import spelled
+from unweave.figures.drawing.panels import PAGE, TEXT, lay_out, panel_grid
+from unweave.figures.drawing.style import SEQUENTIAL
+from unweave.names import spelled, words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+MOST, LARGEST = 8, 1.5  # pairs of matrices beside one another, and inches of a matrix
+FEW = 3  # values of a factor that is often a class
 
 
 @dataclass(frozen=True)
@@ -59,46 +61,72 @@ def names_of_data(data: Sequence[FactorData]) -> list[str]:
 def draw_data_distances(result: DataDistances) -> Figure:
     """Draw the matrices and return the matplotlib figure.
 
-    One data set has a column per factor, with the ground truth above (figure 3). Several have a column each, after the
-    ground truth, and one row for the first factor that varies (figure 8); all perceived matrices share one scale.
+    One data set has a column per factor, with the ground truth above (figure 3). Several have a column each, with the
+    ground truth of the same factor above its perceived distances (figure 8); perceived matrices of sets with the same
+    name share one scale. It is the first factor with more than three values, which are seldom classes.
     """
     if len(result.sets) == 1:
         name, matrices = result.sets[0]
         return draw_distance_matrices(matrices, title=f"{name.replace(chr(10), ', ')}, {result.loss}")
-    chosen = [(name, next(m for m in matrices if len(m.perceived) > 1)) for name, matrices in result.sets]
-    figure = new_figure(1.5 * (len(chosen) + 1) + 0.2, 2.3)
-    axes = figure.subplots(1, len(chosen) + 1)
-    top = max(float(entry.perceived.max()) for _, entry in chosen)
-    axes[0].imshow(chosen[0][1].ground_truth.numpy(), cmap=SEQUENTIAL, vmin=0, interpolation="nearest")
-    axes[0].set_title(f"ground truth\n{chosen[0][1].factor}", fontsize=TEXT)
-    for panel, (name, entry) in zip(axes[1:], chosen, strict=True):
-        panel.imshow(entry.perceived.numpy(), cmap=SEQUENTIAL, vmin=0, vmax=top, interpolation="nearest")
-        panel.set_title(name, fontsize=TEXT)
-        panel.set_xlabel(entry.verdict if not entry.verdict[0].isdigit() else f"r = {entry.verdict}", fontsize=SMALL)
-    for panel in axes:
-        panel.set_xticks([])
-        panel.set_yticks([])
-        panel.spines[:].set_linewidth(0.4)
-    figure.suptitle(f"Perceived distances, {result.loss}", fontsize=TEXT + 1)
-    return figure
+    chosen = [(name, _telling(matrices)) for name, matrices in result.sets]
+    largest: dict[str, float] = {}
+    for name, entry in chosen:
+        kind = name.split("\n")[0]
+        largest[kind] = max(largest.get(kind, 0.0), float(entry.perceived.max()))
+    columns = [
+        (f"{name.replace(chr(10), ', ')}: {words(entry.factor)}", entry, largest[name.split(chr(10))[0]])
+        for name, entry in chosen
+    ]
+    shared = len(largest) < len(chosen)
+    caption = "Matrices of one data set share their scale." if shared else "Each matrix has its own scale."
+    return _draw(columns, f"Perceived distances, {result.loss}", caption)
 
 
 def draw_distance_matrices(matrices: Sequence[Matrices], *, title: str) -> Figure:
     """Draw one column per factor and return the matplotlib figure; each matrix is scaled to its largest entry."""
-    extra("matplotlib", "figures")
-    from matplotlib.figure import Figure
+    columns = [(words(entry.factor), entry, float(entry.perceived.max())) for entry in matrices]
+    return _draw(columns, title, "Each matrix has its own scale.")
 
-    figure = Figure(figsize=(1.6 * len(matrices) + 0.8, 4.2), dpi=150, layout="constrained")
-    grid = figure.subplots(2, len(matrices), squeeze=False)
-    for column, entry in enumerate(matrices):
-        for row, matrix in enumerate((entry.ground_truth, entry.perceived)):
-            axes = grid[row, column]
-            axes.imshow(matrix.numpy(), cmap="viridis", vmin=0, interpolation="nearest")
-            axes.set_xticks([])
-            axes.set_yticks([])
-        grid[0, column].set_title(entry.factor, fontsize=9)
-        grid[1, column].set_xlabel(entry.verdict, fontsize=8)
-    grid[0, 0].set_ylabel("ground truth", fontsize=9)
-    grid[1, 0].set_ylabel("perceived", fontsize=9)
-    figure.suptitle(title, fontsize=10)
-    return figure
+
+def _telling(matrices: Sequence[Matrices]) -> Matrices:
+    """Return the first factor with more than three values, or else the first that varies."""
+    varying = [entry for entry in matrices if len(entry.perceived) > 1]
+    return next((entry for entry in varying if len(entry.perceived) > FEW), varying[0])
+
+
+def _draw(columns: Sequence[tuple[str, Matrices, float]], title: str, caption: str) -> Figure:
+    """Draw pairs of matrices, the ground truth above the perceived distances, as many beside one another as fit."""
+    lines = -(-len(columns) // MOST)
+    across = -(-len(columns) // lines)
+    side = min(LARGEST, (PAGE - 0.6) / across - 0.15)
+    figure, axes = panel_grid(2 * lines, across)
+    for place in range(lines * across):
+        line, column = divmod(place, across)
+        for row in (0, 1):
+            panel = axes[2 * line + row, column]
+            if place >= len(columns):
+                panel.set_axis_off()
+                continue
+            name, entry, top = columns[place]
+            panel.set_xticks([])
+            panel.set_yticks([])
+            panel.spines[:].set_visible(True)
+            panel.spines[:].set_linewidth(0.4)
+            if row == 0:
+                panel.imshow(entry.ground_truth.numpy(), cmap=SEQUENTIAL, vmin=0, interpolation="nearest")
+                panel.set_title(name, fontsize=TEXT)
+            else:
+                panel.imshow(
+                    entry.perceived.numpy(), cmap=SEQUENTIAL, vmin=0, vmax=top or None, interpolation="nearest"
+                )
+                panel.set_xlabel(_verdict(entry), fontsize=TEXT)
+            if column == 0:
+                panel.set_ylabel(("ground truth", "perceived")[row], fontsize=TEXT)
+    below = f"r is the correlation with the ground truth. {caption}"
+    return lay_out(figure, axes, height=side, width=side, title=title, caption=below)
+
+
+def _verdict(entry: Matrices) -> str:
+    """Return the correlation with the ground truth, or why there is none."""
+    verdict = entry.verdict
+    return verdict if verdict[0].isalpha() else f"r = {verdict}".replace("-", "−")

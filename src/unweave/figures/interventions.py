@@ -12,9 +12,9 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.errors import whole
 from unweave.figures.drawing.latent_rows import latent_values
-from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
+from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT, add_scale
 from unweave.figures.drawing.strips import mosaic
-from unweave.figures.drawing.style import INACTIVE, add_scale, heat_map, new_page
+from unweave.figures.drawing.style import INACTIVE, heat_map, new_page
 from unweave.figures.drawing.texts import Labels, text_height, text_width, wrapped
 from unweave.figures.drawing.titles import title_of
 from unweave.figures.mutual_information import ABOVE_CHANCE, Information, information_map

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, extra, whole
+from unweave.figures.drawing.panels import compact
 from unweave.figures.drawing.strips import draw_strips, in_colour
 from unweave.figures.drawing.style import DIVERGING
 from unweave.figures.drawing.titles import names_of
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CHANNELS = {1: ("",), 3: ("red", "green", "blue")}
-SHORT = 11  # columns, up to which norm and area fit into one line above each
 
 
 @dataclass(frozen=True)
@@ -216,6 +216,5 @@ def _start(image: Tensor, channel: int, rows: int) -> Tensor:
 
 def _captions(block: Columns, images: bool) -> list[str]:
     numbers = zip(block.latents, block.norms, block.areas, strict=True)
-    start = ["mean image" if block.basis else "image"] if images else []
-    apart = " · " if len(block.latents) <= SHORT else "\n"  # narrow columns have three short lines
-    return [*start, *(f"z{latent}\n{norm:.2g}{apart}{area:.0%}" for latent, norm, area in numbers)]
+    start = ["mean\nimage" if block.basis else "image"] if images else []
+    return [*start, *(f"z{latent}\n{compact(float(f'{norm:.2g}'))}\n{area:.0%}" for latent, norm, area in numbers)]

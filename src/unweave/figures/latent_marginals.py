@@ -11,7 +11,7 @@ import torch
 from unweave.data import FactorData
 from unweave.errors import whole
 from unweave.figures.drawing.latent_rows import ordered_latents
-from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, panel_grid
+from unweave.figures.drawing.panels import BLUE, TEXT, lay_out, panel_grid
 from unweave.figures.drawing.style import INACTIVE
 from unweave.figures.drawing.titles import title_of
 from unweave.metrics.scoring.inputs import Floats
@@ -34,6 +34,7 @@ class LatentSample:
     inactive: tuple[bool, ...]
     levels: Floats | None  # (latents, levels) of quantised latents
     prior: bool  # whether the prior of each latent is a standard normal
+    total: int = 0  # number of latents of the run
 
 
 def make_latent_marginals(
@@ -70,6 +71,7 @@ def sample_latents(
         tuple(not active[latent] for latent in latents),
         None if levels is None else levels.double().numpy()[latents],
         run.has_posterior,
+        len(order),
     )
 
 
@@ -86,7 +88,7 @@ def draw_latent_marginals(result: LatentSample) -> Figure:
     """
     columns = min(ACROSS, len(result.latents))
     rows = -(-len(result.latents) // columns)
-    figure, axes = panel_grid(rows, columns, size=(1.7, 1.2), margin=(0.3, 0.6))
+    figure, axes = panel_grid(rows, columns)
     for place, panel in enumerate(axes.flat):
         if place >= len(result.latents):
             panel.set_axis_off()
@@ -95,13 +97,22 @@ def draw_latent_marginals(result: LatentSample) -> Figure:
         panel.set_title(latent_name(result, place), fontsize=TEXT, color=latent_colour(result, place))
         panel.set_yticks([])
         panel.spines["left"].set_visible(False)
-    figure.suptitle(result.title, fontsize=TEXT + 1 if len(result.title) < 90 else SMALL, wrap=True)
-    return figure
+    return lay_out(figure, axes, height=0.95, title=result.title, caption=_caption(result))
+
+
+def _caption(result: LatentSample) -> str:
+    """Return what is drawn, and what is left out."""
+    parts = ["Bars are levels." if result.levels is not None else "Histograms have an area of 1."]
+    if result.prior and result.levels is None:
+        parts.append("The dashed line is the prior. Each panel has its own height.")
+    if result.total > len(result.latents):
+        parts.append(f"The {len(result.latents)} most informative of {result.total} latents are shown.")
+    return " ".join(parts)
 
 
 def draw_marginal(panel: Any, result: LatentSample, place: int) -> None:
     """Draw the distribution of one latent into a panel."""
-    codes, colour = result.codes[:, place], INACTIVE if result.inactive[place] else COLOURS[0]
+    codes, colour = result.codes[:, place], INACTIVE if result.inactive[place] else BLUE
     if result.levels is not None:
         levels = result.levels[place]
         gap = np.diff(levels).min() if len(levels) > 1 else 1.0
@@ -112,7 +123,6 @@ def draw_marginal(panel: Any, result: LatentSample, place: int) -> None:
         low, high = min(-3.0, codes.min()), max(3.0, codes.max())
         x = np.linspace(low, high, 200)
         panel.plot(x, np.exp(-0.5 * x**2) / np.sqrt(2 * np.pi), color="black", linewidth=1, linestyle="--")
-        panel.set_ylim(0, min(panel.get_ylim()[1], 1.6))
 
 
 def latent_name(result: LatentSample, place: int) -> str:

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from unweave.data import FactorData
-from unweave.figures.drawing.panels import SMALL, TEXT, panel_grid
-from unweave.figures.drawing.style import SEQUENTIAL
-from unweave.figures.latent_marginals import LatentSample, draw_marginal, latent_colour, latent_name, sample_latents
+from unweave.figures.drawing.panels import TEXT, lay_out, panel_grid
+from unweave.figures.drawing.style import SHARES
+from unweave.figures.latent_marginals import LatentSample, draw_marginal, latent_colour, sample_latents
 from unweave.representation import Representation
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def draw_latent_pairs(result: LatentSample) -> Figure:
     Darker is more frequent. Independent latents have no shape beyond that of their marginals.
     """
     count = len(result.latents)
-    figure, axes = panel_grid(count, count, size=(1.25, 1.25), margin=(0.4, 0.6))
+    figure, axes = panel_grid(count, count)
     for row in range(count):
         for column in range(count):
             panel = axes[row, column]
@@ -55,15 +55,16 @@ def draw_latent_pairs(result: LatentSample) -> Figure:
             else:
                 _draw_joint(panel, result, column, row)
             if row == count - 1:
-                panel.set_xlabel(latent_name(result, column), fontsize=TEXT, color=latent_colour(result, column))
+                panel.set_xlabel(f"z{result.latents[column]}", fontsize=TEXT, color=latent_colour(result, column))
             if column == 0 and row:
-                panel.set_ylabel(latent_name(result, row), fontsize=TEXT, color=latent_colour(result, row))
-            if result.levels is None:
-                panel.locator_params(nbins=3)
+                panel.set_ylabel(f"z{result.latents[row]}", fontsize=TEXT, color=latent_colour(result, row))
             panel.tick_params(labelbottom=row == count - 1, labelleft=column == 0 and row > 0)
-    figure.supxlabel("darker is more frequent", fontsize=SMALL)
-    figure.suptitle(result.title, fontsize=TEXT + 1 if len(result.title) < 80 else SMALL, wrap=True)
-    return figure
+    caption = "Darker is more frequent; each panel has its own scale."
+    if any(result.inactive):
+        caption += " Names in grey are of inactive latents."
+    if result.total > count:
+        caption += f" The {count} most informative of {result.total} latents are shown."
+    return lay_out(figure, axes, height=min(1.1, 5.6 / count), title=result.title, caption=caption)
 
 
 def _draw_joint(panel: Any, result: LatentSample, across: int, down: int) -> None:
@@ -73,8 +74,8 @@ def _draw_joint(panel: Any, result: LatentSample, across: int, down: int) -> Non
         nearest = [np.abs(codes[:, None] - result.levels[place]).argmin(1) for codes, place in ((x, across), (y, down))]
         counts = np.zeros(shape)
         np.add.at(counts, (nearest[1], nearest[0]), 1)
-        panel.imshow(counts, vmin=0, cmap=f"{SEQUENTIAL}_r", origin="lower", aspect="auto", interpolation="nearest")
+        panel.imshow(counts, vmin=0, cmap=SHARES, origin="lower", aspect="auto", interpolation="nearest")
         panel.set_xticks([])
         panel.set_yticks([])
         return
-    panel.hexbin(x, y, gridsize=22, cmap=f"{SEQUENTIAL}_r", mincnt=1, linewidths=0, rasterized=True)
+    panel.hexbin(x, y, gridsize=22, cmap=SHARES, vmin=0, mincnt=1, linewidths=0, rasterized=True)

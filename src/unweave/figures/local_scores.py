@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unweave.errors import InputError, extra
-from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
+from unweave.figures.drawing.panels import Panels, lay_out, style_methods
 from unweave.figures.drawing.titles import methods_of
 from unweave.figures.figure import method_column
-from unweave.names import words
 from unweave.study.columns import check_columns
 from unweave.training import Run
 
@@ -53,10 +54,12 @@ def make_local_scores(table: pandas.DataFrame, *, by: str | None = None) -> Loca
     """Average over seeds, for each data set, method, metric and radius.
 
     The table has one row per run, metric and radius, as :func:`local_rows` returns it: ``data``, ``recipe``, ``rho``,
-    ``metric`` and ``score``. A method is a value of the column ``by``, by default ``method`` or else ``recipe``. The
-    deviation is that of a sample, NaN for a single run.
+    ``metric`` and ``score``, or one row per run with columns such as ``local_mig at 0.1``. A method is a value of the
+    column ``by``, by default ``method`` or else ``recipe``. The deviation is that of a sample, NaN for a single run.
     """
     by = method_column(table, by)
+    if "rho" not in table:
+        table = _by_radius(table)
     check_columns("local_scores", table, ["data", by, "rho", "metric", "score"])
     try:
         table = table.astype({"rho": "float64", "score": "float64"})
@@ -67,30 +70,39 @@ def make_local_scores(table: pandas.DataFrame, *, by: str | None = None) -> Loca
     return LocalScores(frame)
 
 
+def _by_radius(table: pandas.DataFrame) -> pandas.DataFrame:
+    """Return a table with columns such as "local_mig at 0.1" as one row per run, metric and radius."""
+    columns = [name for name in table if re.fullmatch(r"local_\w+ at [\d.]+", str(name))]
+    if not columns:
+        return table
+    others = [name for name in table if name not in columns]
+    long = table.melt(id_vars=others, value_vars=columns, var_name="column", value_name="score")
+    parts = long["column"].str.extract(r"(\w+) at ([\d.]+)")
+    return long.assign(metric=parts[0], rho=parts[1]).dropna(subset=["score"])
+
+
 def draw_local_scores(result: LocalScores) -> Figure:
     """Draw one row of panels per data set and one column per metric, and return the matplotlib figure.
 
-    Lines are means over seeds, bars and bands one standard deviation. Small radii are the local ones.
+    Lines are means over seeds, bands one standard deviation. Small radii are the local ones.
     """
     frame = result.frame
-    data, metrics = frame["data"].unique(), frame["metric"].unique()
+    panels = Panels(frame["data"].unique(), frame["metric"].unique())
     styles = style_methods(frame["method"])
-    figure, axes = panel_grid(len(data), len(metrics), size=(2.7, 2.0), sharex=True)
-    for row, place in enumerate(data):
-        for column, metric in enumerate(metrics):
-            panel = axes[row, column]
-            part = frame[(frame["data"] == place) & (frame["metric"] == metric)]
-            for method, style in styles.items():
-                line = part[part["method"] == method].sort_values("rho")
-                spread = np.nan_to_num(line["std"].to_numpy())
-                mean, rho = line["mean"].to_numpy(), line["rho"].to_numpy()
-                panel.errorbar(rho, mean, yerr=spread, markersize=4, linewidth=1.2, elinewidth=0.8, capsize=2, **style)
-                panel.fill_between(rho, mean - spread, mean + spread, color=style["color"], alpha=0.12, lw=0)
-            if row == 0:
-                panel.set_title(words(metric), fontsize=TEXT)
-        axes[row, 0].set_ylabel(words(place), fontsize=TEXT)
+    for place, metric in product(panels.rows, panels.columns):
+        panel = panels[place, metric]
+        part = frame[(frame["data"] == place) & (frame["metric"] == metric)]
+        for method, style in styles.items():
+            line = part[part["method"] == method].sort_values("rho")
+            spread = np.nan_to_num(line["std"].to_numpy())
+            mean, rho = line["mean"].to_numpy(), line["rho"].to_numpy()
+            panel.plot(rho, mean, markersize=4, linewidth=1.2, **style)
+            band = (mean - spread).clip(0, 1), (mean + spread).clip(0, 1)  # as far as a score can be
+            panel.fill_between(rho, *band, color=style["color"], alpha=0.15, lw=0)
+    panels.align(x="all", y="col")
+    panels.name()
     least, most = int(frame["runs"].min()), int(frame["runs"].max())
     count = f"{most} run{'s' if most > 1 else ''}" if least == most else f"{least} to {most} runs"
     label = f"radius ρ of neighbourhoods; mean and standard deviation over {count}"
-    add_legend(figure, styles, label=label, linestyle="-", linewidth=1.2)
-    return figure
+    look: dict[str, Any] = {"linestyle": "-", "linewidth": 1.2}
+    return lay_out(panels.figure, panels.axes, height=1.7, label=label, legend=styles, **look)

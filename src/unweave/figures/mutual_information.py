@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,8 +12,9 @@ import torch
 from unweave.data import FactorData
 from unweave.errors import InputError
 from unweave.figures.drawing.latent_rows import ordered_latents
-from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
-from unweave.figures.drawing.style import add_colour_bar, heat_map, new_figure
+from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT, lay_out, panel_grid
+from unweave.figures.drawing.style import heat_map
+from unweave.figures.drawing.texts import Labels
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.metrics.scoring.inputs import Floats
 from unweave.names import words
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
 
 
 ABOVE_CHANCE = "I(z; f) / H(f) above chance"
-NARROWEST, NUMBERED = 0.2, 0.3  # inches of a latent: at least, and from which values are written into cells
+WIDEST, UPRIGHT, NUMBERED, NARROWEST = 0.5, 0.26, 0.22, 0.12  # inches of a latent: the most, and for names and numbers
 LOWEST, HIGHEST = 0.16, 0.34  # inches of a factor
+LONGEST = 1.3  # inches of the name of a factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,20 +120,29 @@ def draw_mutual_information(result: InformationMaps) -> Figure:
 
 def draw_maps(title: str, maps: Sequence[Information], *, label: str, greatest: float | None) -> Figure:
     """Draw matrices of factors and latents below one another, and return the matplotlib figure."""
-    widest = max(len(m.latents) for m in maps)
-    tallest = sum(len(m.factors) for m in maps)
-    cell = min(0.42, max(NARROWEST, (PAGE - 2.6) / widest))  # inches of a latent
-    rest = 0.55 * len(maps) + 0.6
-    factor = max(LOWEST, min(HIGHEST, (PAGE_HEIGHT - rest) / tallest))
-    figure = new_figure(cell * widest + 2.6, factor * tallest + rest)
-    axes = figure.subplots(len(maps), 1, squeeze=False)[:, 0]
-    for panel, entry in zip(axes, maps, strict=True):
-        names = [f"z{latent}" for latent in entry.latents]
-        look: dict[str, Any] = {"greatest": greatest, "grey_columns": entry.inactive, "numbers": cell >= NUMBERED}
-        image = heat_map(panel, entry.matrix, entry.factors, names, **look)
+    shortened = Labels()
+    widest, tallest = max(len(m.latents) for m in maps), max(len(m.factors) for m in maps)
+    cell = min(WIDEST, (PAGE - LONGEST - 0.4) / widest)  # inches of a latent
+    every = max(1, math.ceil(NARROWEST / cell))  # of very many latents, only some have their name
+    across = max(1, int((PAGE - LONGEST) / (cell * widest + 0.3)))
+    across = min(across, len(maps)) if len(maps) > 2 else 1
+    rows = -(-len(maps) // across)
+    factor = max(LOWEST, min(HIGHEST, (PAGE_HEIGHT - 0.55 * rows - 0.6) / (tallest * rows)))
+    figure, axes = panel_grid(rows, across)
+    for panel in axes.flat[len(maps) :]:
+        panel.set_axis_off()
+    image: Any = None
+    for place, (panel, entry) in enumerate(zip(axes.flat, maps, strict=False)):
+        names = [f"z{latent}" if column % every == 0 else "" for column, latent in enumerate(entry.latents)]
+        factors = [shortened.fit(name, LONGEST, SMALL) for name in entry.factors]
+        if place % across and entry.factors == maps[place - 1].factors:
+            factors = [""] * len(factors)
+        look: dict[str, Any] = {"greatest": greatest, "grey_columns": entry.inactive}
+        image = heat_map(panel, entry.matrix, factors, names, numbers=cell >= NUMBERED, upright=cell < UPRIGHT, **look)
+        panel.set_xlim(-0.5, widest - 0.5)
+        panel.spines[:].set_visible(len(entry.latents) == widest)
         if len(maps) > 1:
             panel.set_title(entry.name.replace("\n", ", "), fontsize=TEXT)
-    grey = ", inactive latents grey" if any(any(m.inactive) for m in maps) else ""
-    add_colour_bar(figure, image, list(axes), label)
-    figure.suptitle(f"{title}{grey}", fontsize=TEXT if len(title) < 80 else SMALL, wrap=True)
-    return figure
+    grey = "Names in grey are of inactive latents." if any(any(m.inactive) for m in maps) else ""
+    size: dict[str, float] = {"height": factor * tallest, "width": cell * widest}
+    return lay_out(figure, axes, title=title, caption=grey, labels=shortened, scale=(image, label), **size)

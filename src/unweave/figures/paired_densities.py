@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid
+from unweave.figures.drawing.panels import ACROSS, SMALL, Panels, lay_out, style_methods
+from unweave.figures.drawing.texts import Labels
 from unweave.figures.figure import check_scored
 from unweave.names import words
 from unweave.study.columns import check_columns, read_runs
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 POINTS = 100  # of a density
 HALF = 0.42  # width of the wider half
+LONGEST = 1.3  # inches of the name of a group
 MISSING = "none"  # the text for runs without the setting
 
 
@@ -79,30 +81,30 @@ def draw_paired_densities(result: Densities) -> Figure:
 
     A half whose runs do not vary, or with a single run, is a line. The wider half of a violin has a fixed width.
     """
-    frame = result.frame
-    groups, metrics = list(frame["group"].unique()), list(frame["metric"].unique())
-    colours = dict(zip(result.halves, (COLOURS[0], COLOURS[4]), strict=True))
-    figure, axes = panel_grid(1, len(metrics), size=(0.7 + 0.55 * len(groups), 2.2), margin=(0.5, 1.2))
-    for panel, metric in zip(axes[0], metrics, strict=True):
+    frame, shortened = result.frame, Labels()
+    groups = list(frame["group"].unique())
+    colours = {half: style["color"] for half, style in style_methods(result.halves).items()}
+    panels = Panels([""], frame["metric"].unique(), most=max(1, min(ACROSS, 20 // len(groups))))
+    names = [shortened.fit(words(group), LONGEST, SMALL) for group in groups]
+    for metric in panels.columns:
+        panel = panels["", metric]
         for place, group in enumerate(groups):
             part = frame[(frame["metric"] == metric) & (frame["group"] == group)]
             _draw_pair(
                 panel, place, {half: part.loc[part["half"] == half, "score"].to_numpy() for half in colours}, colours
             )
-        panel.set_xticks(range(len(groups)), [words(group, 14) for group in groups], rotation=90, fontsize=SMALL)
+        panel.set_xticks(range(len(groups)), names, rotation=90, fontsize=SMALL)
         panel.set_xlim(-0.6, len(groups) - 0.4)
-        panel.set_title(words(metric, 20), fontsize=TEXT)
+    panels.name()
     styles = {half: {"color": colour, "marker": "s"} for half, colour in colours.items()}
-    add_legend(figure, styles, markersize=7)
-    return figure
+    return lay_out(panels.figure, panels.axes, height=1.6, legend=styles, labels=shortened, markersize=7)
 
 
 def _draw_pair(panel: Any, place: int, scores: dict[str, Any], colours: dict[str, str]) -> None:
     curves = {}
     for half, values in scores.items():
         if len(values):
-            margin = 0.5 * values.std() + 1e-9
-            points = np.linspace(values.min() - margin, values.max() + margin, POINTS)
+            points = np.linspace(values.min(), values.max(), POINTS)  # a density beyond the scores would be invented
             curves[half] = (points, density(values, points))
     highest = max((d.max() for _, d in curves.values() if d is not None), default=1.0)
     for side, (half, colour) in zip((-1, 1), colours.items(), strict=True):

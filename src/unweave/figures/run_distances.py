@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from unweave.data.distances import Distance, distance_named, ground_truth_distan
 from unweave.errors import InputError, extra, whole
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
 from unweave.figures.drawing.style import INACTIVE, SEQUENTIAL
+from unweave.figures.drawing.texts import Labels, wrapped
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.names import words
 from unweave.representation import Representation
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 SPACES = ("ground truth", "perceived", "latent", "KL", "reconstruction")
 LARGEST, SMALLEST = 1.2, 0.36  # inches of a matrix
 LABEL, GAP, BELOW = 0.35, 0.06, 0.17  # inches left of a block, between matrices, and for the number below a matrix
+TITLED = 0.6  # inches from one small matrix to the next, for their titles
 LINE, MARGIN = 0.13, 0.08  # inches of a line of text, and around the figure
-LETTER = 0.058  # inches of a character
 TRUTH, KL = "ground truth", "KL"
 NARROW = {TRUTH: "ground\ntruth", "reconstruction": "recon-\nstruction"}  # titles of small matrices
 
@@ -151,15 +151,28 @@ def draw_run_distances(result: RunDistances) -> Figure:
     columns = [space for space in SPACES if space in found]
     rows = [max(len(factors) for _, factors in line) for line in blocks]
     side = (PAGE - 2 * MARGIN) / across - LABEL
-    width = across * (LABEL + min(side, len(columns) * (LARGEST + GAP))) + 2 * MARGIN
-    title, footer = (textwrap.wrap(text, int(width / LETTER)) for text in (result.title, _footer(result)))
+    width, shortened = PAGE, Labels()
+    names = [shortened.fit(name, side - 0.1, TEXT) for name, _ in result.runs]
+    inner = width - 2 * MARGIN
+    title, footer = wrapped(result.title, inner, TEXT + 1), wrapped(_footer(result), inner, SMALL)
     named = LINE + 0.06 if len(result.runs) > 1 else 0.0
-    head, foot = 0.2 + LINE * len(title), 0.1 + LINE * len(footer)
+    head = 0.2 + LINE * len(title)
     above = named + 2 * LINE + 0.04  # of a block: the name of its run, and the titles of columns
-    side = min(
-        LARGEST, side / len(columns) - GAP, (PAGE_HEIGHT - head - foot - above * len(blocks)) / sum(rows) - BELOW
-    )
-    side = max(SMALLEST, side)
+    widest = min(LARGEST, side / len(columns) - GAP)
+
+    def fitting(foot: float) -> float:
+        """Return the side of a matrix with which the figure fits on a page."""
+        return max(SMALLEST, min(widest, (PAGE_HEIGHT - head - foot - above * len(blocks)) / sum(rows) - BELOW))
+
+    side = fitting(0.1 + LINE * len(footer))
+    short = {
+        factor: shortened.fit(words(factor), side + BELOW, SMALL) for _, factors in result.runs for factor in factors
+    }
+    if shortened.caption:
+        footer += wrapped(shortened.caption, inner, SMALL)
+    foot = 0.1 + LINE * len(footer)
+    side = fitting(foot)
+    pitch = max(side + GAP, min(TITLED, (inner / across - LABEL) / len(columns)))
     height = head + foot + above * len(blocks) + sum(rows) * (side + BELOW)
     figure = Figure(figsize=(width, height), dpi=150)
     block = (width - 2 * MARGIN) / across
@@ -170,22 +183,22 @@ def draw_run_distances(result: RunDistances) -> Figure:
     write(MARGIN, height - MARGIN, title, TEXT + 1, va="top")
     write(MARGIN, MARGIN, footer, SMALL, va="bottom")
     top = height - head
+    titles = iter(names)
     for line, count in zip(blocks, rows, strict=True):
-        for place, (name, factors) in enumerate(line):
+        for place, (_, factors) in enumerate(line):
             left = MARGIN + place * block + LABEL
             if named:
-                write(left, top - 0.07, [name], TEXT, va="top", weight="bold")
+                write(left, top - 0.07, [next(titles)], TEXT, va="top")
             for row, (factor, spaces) in enumerate(factors.items()):
                 y = top - above - row * (side + BELOW) - side
                 for column, space in enumerate(columns):
-                    x = left + column * (side + GAP)
+                    x = left + column * pitch
                     panel = figure.add_axes((x / width, y / height, side / width, side / height))
                     _draw(panel, spaces, space)
                     if row == 0:
                         panel.set_title(NARROW.get(space, space) if side < 0.9 else space, fontsize=SMALL, pad=3)
                     if column == 0:
-                        label = words(factor, int((side + BELOW) / LETTER))
-                        panel.set_ylabel(label, fontsize=SMALL, labelpad=3)
+                        panel.set_ylabel(short[factor], fontsize=SMALL, labelpad=3)
         top -= above + count * (side + BELOW)
     return figure
 

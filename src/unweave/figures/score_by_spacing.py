@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.errors import InputError, whole
-from unweave.figures.drawing.panels import add_legend, add_titles, panel_grid, style_methods
+from unweave.figures.drawing.panels import Panels, lay_out, style_methods
 from unweave.figures.figure import check_scored, method_column
 from unweave.names import words
 from unweave.study.columns import check_columns, read_runs
@@ -93,10 +93,10 @@ def draw_score_by_spacing(result: ScoresByValue) -> Figure:
     Every run is a point; lines are means over seeds, or fitted curves with their bands.
     """
     frame = result.frame
-    data, metrics = frame["data"].unique(), frame["metric"].unique()
+    panels = Panels(frame["data"].unique(), frame["metric"].unique())
     styles = style_methods(frame["method"])
-    figure, axes = panel_grid(len(data), len(metrics), size=(2.4, 2.0))
-    for panel, (place, metric) in zip(axes.flat, product(data, metrics), strict=True):
+    for place, metric in product(panels.rows, panels.columns):
+        panel = panels[place, metric]
         part = frame[(frame["data"] == place) & (frame["metric"] == metric)]
         for method, style in styles.items():
             own = part[part["method"] == method]
@@ -110,6 +110,6 @@ def draw_score_by_spacing(result: ScoresByValue) -> Figure:
                 continue
             panel.plot(means.index, means, linewidth=1.4, markersize=5, **style)
         panel.set_xticks(sorted(part["value"].unique()))
-    add_titles(axes, data if len(data) > 1 else [""], metrics)
-    add_legend(figure, styles, label=words(result.setting), linestyle="-", linewidth=1.4)
-    return figure
+    panels.name()
+    look: dict[str, Any] = {"linestyle": "-", "linewidth": 1.4}
+    return lay_out(panels.figure, panels.axes, height=1.6, label=words(result.setting), legend=styles, **look)

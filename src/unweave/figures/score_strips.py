@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unweave.figures.drawing.panels import SMALL, TEXT, panel_grid, style_methods
+from unweave.figures.drawing.panels import ACROSS, SMALL, Panels, lay_out, style_methods
+from unweave.figures.drawing.texts import Labels
 from unweave.figures.figure import check_scored, method_column
 from unweave.names import words
 from unweave.study.columns import read_runs
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH = 0.28  # of the strip on each side
+LONGEST = 1.3  # inches of the name of a method
 
 
 @dataclass(frozen=True)
@@ -48,30 +50,24 @@ def draw_score_strips(result: Strips) -> Figure:
 
     Every run is a point, spread sideways so that points of similar scores stay apart; the bar is the mean.
     """
-    frame = result.frame
-    data, metrics = frame["data"].unique(), frame["metric"].unique()
+    frame, shortened = result.frame, Labels()
     styles = style_methods(frame["method"])
-    figure, axes = panel_grid(
-        len(data), len(metrics), size=(0.5 + 0.32 * len(styles), 1.9), margin=(0.6, 1.0), sharex=True, sharey="col"
-    )
-    for row, place in enumerate(data):
-        for column, metric in enumerate(metrics):
-            panel = axes[row, column]
-            part = frame[(frame["data"] == place) & (frame["metric"] == metric)]
-            for position, (method, style) in enumerate(styles.items()):
-                scores = part.loc[part["method"] == method, "score"].to_numpy()
-                if not len(scores):
-                    continue
-                panel.plot(
-                    position + sideways(scores), scores, linestyle="none", markersize=3, mew=0, alpha=0.8, **style
-                )
-                panel.hlines(scores.mean(), position - 0.36, position + 0.36, color="black", linewidth=1.2)
-            panel.set_xticks(range(len(styles)), [words(name) for name in styles], rotation=90, fontsize=SMALL)
-            panel.set_xlim(-0.6, len(styles) - 0.4)
-            if row == 0:
-                panel.set_title(words(metric, 18), fontsize=TEXT)
-        axes[row, 0].set_ylabel(words(place, 20), fontsize=TEXT)
-    return figure
+    panels = Panels(frame["data"].unique(), frame["metric"].unique(), most=max(1, min(ACROSS, 36 // len(styles))))
+    names = [shortened.fit(words(name), LONGEST, SMALL) for name in styles]
+    for place, metric in itertools.product(panels.rows, panels.columns):
+        panel = panels[place, metric]
+        part = frame[(frame["data"] == place) & (frame["metric"] == metric)]
+        for position, (method, style) in enumerate(styles.items()):
+            scores = part.loc[part["method"] == method, "score"].to_numpy()
+            if not len(scores):
+                continue
+            panel.plot(position + sideways(scores), scores, linestyle="none", markersize=3, mew=0, alpha=0.8, **style)
+            panel.hlines(scores.mean(), position - 0.36, position + 0.36, color="black", linewidth=1.2)
+        panel.set_xticks(range(len(styles)), names, rotation=90, fontsize=SMALL)
+        panel.set_xlim(-0.6, len(styles) - 0.4)
+    panels.align(x="all")
+    panels.name()
+    return lay_out(panels.figure, panels.axes, height=1.3, labels=shortened)
 
 
 def sideways(scores: np.ndarray) -> np.ndarray:

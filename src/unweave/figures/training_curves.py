@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
+from unweave.figures.drawing.panels import TEXT, lay_out, panel_grid, style_methods
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.names import words
 from unweave.training import Run
@@ -30,6 +30,7 @@ class Curves:
     title: str
     terms: dict[str, dict[str, tuple[list[int], list[float]]]]
     note: str = ""  # which runs are left out
+    recipes: Mapping[str, str] = field(default_factory=dict)  # of each run, by its name
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per run, term and step."""
@@ -62,9 +63,9 @@ def make_training_curves(
     if not terms:
         raise InputError("training_curves: the log is empty. Linear recipes have none, other runs after some steps.")
     note = f"Without a training log: {', '.join(without)}." if without else ""
-    return Curves(
-        title_of(runs[0], data=data[0] if data else None) if len(runs) == 1 else "Training curves", terms, note
-    )
+    title = title_of(runs[0], data=data[0] if data else None) if len(runs) == 1 else "Training curves"
+    recipes = {name: run.configuration.recipe for name, run in zip(names_of(runs), runs, strict=True)}
+    return Curves(title, terms, note, recipes)
 
 
 def draw_training_curves(result: Curves) -> Figure:
@@ -74,11 +75,11 @@ def draw_training_curves(result: Curves) -> Figure:
     """
     columns = min(ACROSS, len(result.terms))
     rows = -(-len(result.terms) // columns)
-    figure, axes = panel_grid(rows, columns, size=(2.3, 1.7), sharex=True)
+    figure, axes = panel_grid(rows, columns, sharex=True)
     names = list(dict.fromkeys(name for lines in result.terms.values() for name in lines))
     styles = {
         name: {"color": style["color"], "linestyle": DASHES[place % len(DASHES)]}
-        for place, (name, style) in enumerate(style_methods(names).items())
+        for place, (name, style) in enumerate(style_methods(names, result.recipes).items())
     }
     for panel, (term, lines) in zip(axes.flat, result.terms.items(), strict=False):
         for name, (steps, values) in lines.items():
@@ -87,21 +88,21 @@ def draw_training_curves(result: Curves) -> Figure:
         every = [value for _, values in lines.values() for value in values]
         if min(every) > 0 and max(every) / min(every) > FAR:
             panel.set_yscale("log")
-        panel.set_title(words(term, 24), fontsize=TEXT)
-        panel.xaxis.set_major_formatter(_thousands)
-        panel.locator_params(axis="x", nbins=4)
+        panel.set_title(words(term), fontsize=TEXT)
     for panel in list(axes.flat)[len(result.terms) :]:
         panel.set_axis_off()
     for panel in list(axes.flat)[: len(result.terms)][-columns:]:  # the lowest of each column, also above a gap
         panel.tick_params(labelbottom=True)
-    if len(names) > 1 or result.note:
-        label = f"step\n{result.note}" if result.note else "step"
-        add_legend(figure, styles, label=label, as_words=False, linewidth=1.5, marker="", handlelength=3.2)
-    else:
-        figure.supxlabel("step", fontsize=TEXT)
-    figure.suptitle(result.title, fontsize=TEXT + 1)
-    return figure
-
-
-def _thousands(value: float, _: object = None) -> str:
-    return f"{value / 1000:g}k" if value >= 1000 else f"{value:g}"
+    return lay_out(
+        figure,
+        axes,
+        height=1.4,
+        title=result.title,
+        label="step",
+        caption=result.note,
+        legend=styles if len(names) > 1 else None,
+        as_words=False,
+        linewidth=1.5,
+        marker="",
+        handlelength=3.2,
+    )

@@ -12,9 +12,9 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.errors import InputError
 from unweave.figures.drawing.latent_rows import latent_values, ordered_latents
-from unweave.figures.drawing.panels import PAGE, SMALL, TEXT
+from unweave.figures.drawing.panels import SMALL, TEXT, lay_out, panel_grid
 from unweave.figures.drawing.strips import mosaic, to_bytes
-from unweave.figures.drawing.style import new_figure
+from unweave.figures.drawing.texts import text_width
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.representation import Over, Representation
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STEPS = 7  # values of each of two continuous latents; quantised ones show every level
-SIDE = 3.4  # inches of one grid
-LETTER = SMALL * 0.65 / 72  # inches that a digit needs
+SIDE, LARGE = 2.9, 4.6  # inches of one grid of several, and of one alone
 
 
 @dataclass(frozen=True)
@@ -95,20 +94,18 @@ def make_two_latents(
 def draw_two_latents(result: TwoLatents) -> Figure:
     """Draw the grids, two side by side, with the values of both latents, and return the matplotlib figure."""
     across = min(2, len(result.grids))
-    lines = -(-len(result.grids) // across)
-    side = min(SIDE, (PAGE - 0.2) / across - 0.5)
-    figure = new_figure(across * (side + 0.5) + 0.2, lines * (side + 0.6) + 0.3)
-    axes = figure.subplots(lines, across, squeeze=False)
+    figure, axes = panel_grid(-(-len(result.grids) // across), across)
+    side = SIDE if across == 2 else LARGE
     for panel in axes.flat[len(result.grids) :]:
         panel.set_axis_off()
     for panel, grid in zip(axes.flat, result.grids, strict=False):
         page = mosaic(grid.images)
-        panel.imshow(page, interpolation="nearest")
+        panel.imshow(page, interpolation="nearest", aspect="auto")
         rows, columns = grid.images.shape[:2]
         height, width = page.shape[0] / rows, page.shape[1] / columns
         texts = _texts(grid.across_values)
         panel.set_xticks([(c + 0.5) * width for c in range(columns)], texts, fontsize=SMALL)
-        if max(map(len, texts)) * LETTER > side / columns:  # they would run into each other
+        if max(text_width(text, SMALL) for text in texts) + 0.03 > side / columns:  # they would run into each other
             panel.tick_params(axis="x", rotation=90)
         panel.set_yticks([(r + 0.5) * height for r in range(rows)], _texts(grid.down_values), fontsize=SMALL)
         panel.tick_params(length=0)
@@ -116,9 +113,8 @@ def draw_two_latents(result: TwoLatents) -> Figure:
         panel.set_xlabel(f"z{grid.across}", fontsize=TEXT)
         panel.set_ylabel(f"z{grid.down}", fontsize=TEXT)
         if len(result.grids) > 1:
-            panel.set_title(grid.name, fontsize=TEXT + 1)
-    figure.suptitle(result.title, fontsize=TEXT + 1 if len(result.title) > 60 else TEXT + 2, wrap=True)
-    return figure
+            panel.set_title(grid.name.replace("\n", ", "), fontsize=TEXT)
+    return lay_out(figure, axes, height=side, width=side, title=result.title)
 
 
 def _chosen(run: Representation, latents: tuple[int, int] | None) -> tuple[int, int]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unweave.errors import extra
-from unweave.figures.drawing.panels import SMALL, TEXT, panel_grid
+from unweave.figures.drawing.panels import PAGE, SMALL, TEXT, lay_out, panel_grid
+from unweave.figures.drawing.style import DIVERGING
+from unweave.figures.drawing.texts import Labels, text_width
 from unweave.metrics.scoring.inputs import Floats
 from unweave.names import words
 from unweave.study.columns import Over, grouped, over_seeds
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FEWEST = 3  # pairs of values; two always correlate perfectly
-CELL = 0.34  # inches
+CELL, HIGH, NUMBERED = 0.4, 0.24, 0.24  # inches of a cell: at most, its height, and from which it has a number
+LONGEST, TITLE = 1.8, 1.05  # inches of a name, and of the title of a matrix
 
 
 def rank_correlation(one: Floats, other: Floats) -> float:
@@ -77,30 +80,37 @@ def draw_correlations(result: pandas.DataFrame, *, rows: str, columns: str, pane
     Returns:
         The matplotlib figure.
     """
-    down, across = result[rows].unique(), result[columns].unique()
-    shown = result[panels].unique()
-    per_row = min(len(shown), max(1, int(11 / (CELL * len(across) + 0.3))))
-    size = (CELL * len(across) + 0.25, CELL * len(down) + 0.45)
-    figure, axes = panel_grid(-(-len(shown) // per_row), per_row, size=size, margin=(1.6, 1.3))
+    down, across, shown = result[rows].unique(), result[columns].unique(), result[panels].unique()
+    shortened = Labels()
+    names = [shortened.fit(words(name), LONGEST, SMALL) for name in down]
+    below = [shortened.fit(words(name), LONGEST, SMALL) for name in across]
+    room = PAGE - max(text_width(name, SMALL) for name in names) - 0.3
+    cell = min(CELL, room / len(across))
+    per_row = max(1, min(len(shown), int(room / max(cell * len(across) + 0.12, TITLE))))
+    figure, axes = panel_grid(-(-len(shown) // per_row), per_row)
     for panel in axes.flat[len(shown) :]:
         panel.set_axis_off()
+    image: Any = None
     for place, (panel, name) in enumerate(zip(axes.flat, shown, strict=False)):
         part = result[result[panels] == name].pivot_table(
             index=rows, columns=columns, values="correlation", dropna=False, sort=False
         )
         matrix = part.reindex(index=down, columns=across).to_numpy()
-        panel.imshow(matrix, cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
-        for (row, column), value in np.ndenumerate(matrix):
+        image = panel.imshow(matrix, cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto")
+        for (row, column), value in np.ndenumerate(matrix if cell >= NUMBERED else np.empty((0, 0))):
             text = "–" if np.isnan(value) else str(round(100 * value)).replace("-", "−")
             dark = not np.isnan(value) and abs(value) > 0.65
             panel.text(column, row, text, ha="center", va="center", fontsize=SMALL, color="white" if dark else "black")
         last, first = place + per_row >= len(shown), place % per_row == 0
-        panel.set_xticks(range(len(across)) if last else [], [words(x) for x in across] if last else [], rotation=90)
-        panel.set_yticks(range(len(down)) if first else [], [words(y) for y in down] if first else [])
+        panel.set_xticks(range(len(across)), below if last else [""] * len(below), rotation=90, fontsize=SMALL)
+        panel.set_yticks(range(len(down)), names if first else [""] * len(names), fontsize=SMALL)
         panel.tick_params(length=0)
         panel.set_title(words(name), fontsize=TEXT)
         panel.spines[:].set_visible(False)
-    return figure
+    scale = (image, "Spearman's rank correlation")
+    caption = "Numbers are correlations times 100; – is undefined." if cell >= NUMBERED else ""
+    size = {"height": HIGH * len(down), "width": max(cell * len(across), TITLE if len(shown) > 1 else 0.0)}
+    return lay_out(figure, axes, labels=shortened, scale=scale, caption=caption, **size)
 
 
 def _correlation(a: Floats, b: Floats) -> float:

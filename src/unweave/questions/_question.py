@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import extra
-from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
+from unweave.figures.drawing.panels import Panels, lay_out, style_methods
 from unweave.figures.figure import Figure
 from unweave.names import words
 from unweave.study.columns import RUN
@@ -57,7 +58,13 @@ def pair_points(runs: pandas.DataFrame, pairs: Sequence[tuple[str, str]]) -> pan
 
 
 def draw_points(
-    result: pandas.DataFrame, *, rows: str, columns: str, labels: tuple[str, str] = ("", ""), diagonal: bool = False
+    result: pandas.DataFrame,
+    *,
+    rows: str,
+    columns: str,
+    labels: tuple[str, str] = ("", ""),
+    diagonal: bool = False,
+    title: str = "",
 ) -> Drawn:
     """Draw one panel per value of the columns ``rows`` and ``columns``, and return the matplotlib figure.
 
@@ -67,35 +74,36 @@ def draw_points(
         columns: The column with one value per column of panels.
         labels: The labels of the two axes.
         diagonal: Whether the line is added where both values are equal.
+        title: The title of the figure.
 
     Returns:
         The matplotlib figure.
     """
-    down, across = result[rows].unique(), result[columns].unique()
     styles = style_methods(result["recipe"])
-    groups = result.groupby([rows, columns, "recipe"], sort=False).indices
+    named = result.assign(**{rows: result[rows].astype(str), columns: result[columns].astype(str)})
+    groups = named.groupby([rows, columns, "recipe"], sort=False).indices
     places = {(one, other) for one, other, _ in groups}
     x, y = result["x_value"].to_numpy(), result["y_value"].to_numpy()
-    figure, axes = panel_grid(len(down), len(across), size=(1.8, 1.7))
-    for row, one in enumerate(down):
-        for column, other in enumerate(across):
-            panel = axes[row, column]
-            if (one, other) not in places:
-                panel.set_axis_off()
-            for recipe, style in styles.items():
-                if (one, other, recipe) in groups:
-                    chosen = groups[one, other, recipe]
-                    panel.plot(x[chosen], y[chosen], **style, linestyle="none", markersize=2.5, alpha=0.7, mew=0)
-            panel.locator_params(nbins=4)
-            if diagonal:
-                limits = panel.axis()
-                panel.axline((0, 0), slope=1, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
-                panel.axis(limits)
-    for panel, name in zip(axes[0], across, strict=True):
-        panel.set_title(words(name, 20), fontsize=TEXT)
-    for row, name in enumerate(down):
-        first = next(panel for panel in axes[row] if panel.axison)
-        first.set_ylabel(words(name, 20), fontsize=TEXT)
-    figure.supylabel(words(labels[1]), fontsize=TEXT)
-    add_legend(figure, styles, label=words(labels[0]))
-    return figure
+    panels = Panels(result[rows].unique(), result[columns].unique())
+    for one, other in itertools.product(panels.rows, panels.columns):
+        panel = panels[one, other]
+        if (one, other) not in places:
+            panel.set_axis_off()
+        for recipe, style in styles.items():
+            if (one, other, recipe) in groups:
+                chosen = groups[one, other, recipe]
+                panel.plot(x[chosen], y[chosen], **style, linestyle="none", markersize=2.5, alpha=0.7, mew=0)
+        if diagonal:
+            limits = panel.axis()
+            panel.axline((0, 0), slope=1, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
+            panel.axis(limits)
+    panels.name()
+    return lay_out(
+        panels.figure,
+        panels.axes,
+        height=1.3,
+        title=title,
+        label=words(labels[0]),
+        side=words(labels[1]),
+        legend=styles,
+    )

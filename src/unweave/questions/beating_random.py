@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from unweave.errors import InputError, extra
-from unweave.figures.drawing.panels import TEXT, panel_grid
+from unweave.figures.drawing.panels import TEXT, lay_out, panel_grid
+from unweave.figures.drawing.style import DIVERGING
 from unweave.metrics.scoring.inputs import Floats
 from unweave.questions._question import Question
 from unweave.study.columns import SETTING, TableError, choose_metrics, read_runs, sign_of
@@ -92,10 +93,10 @@ def draw_beating_random(result: pandas.DataFrame) -> Figure:
     ``result`` is that of :func:`~unweave.questions.beating_random`. Colours show the distance from chance.
     """
     cells = result.set_index(["metric", "data"])
-    figure, axes = panel_grid(1, 1, size=(3.0, 1.6), margin=(1.3, 0.5))
+    figure, axes = panel_grid(1, 1)
     panel = axes[0, 0]
     gain = np.array([[cells.loc[(m, d), "probability"] - cells.loc[(m, d), "chance"] for d in KINDS] for m in KINDS])
-    panel.imshow(gain, cmap="RdBu_r", vmin=-0.5, vmax=0.5, aspect="auto")
+    image = panel.imshow(gain, cmap=DIVERGING, vmin=-0.5, vmax=0.5, aspect="auto")
     for row, metric in enumerate(KINDS):
         for column, data in enumerate(KINDS):
             probability, chance = cells.loc[(metric, data), ["probability", "chance"]]
@@ -106,7 +107,12 @@ def draw_beating_random(result: pandas.DataFrame) -> Figure:
     panel.set_yticks(range(2), [f"{name} metric" for name in KINDS], fontsize=TEXT)
     panel.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     panel.spines[:].set_visible(False)
-    return figure
+    caption = (
+        "Percentages: how often the setting with the best score on one data set and metric does at least as well as "
+        "a random model, on the same or another data set and metric. Chance: the same for a setting chosen at random."
+    )
+    scale = (image, "probability above chance")
+    return lay_out(figure, axes, height=1.3, width=4.0, caption=caption, scale=scale)
 
 
 def _cube(runs: pandas.DataFrame, metrics: Sequence[str]) -> Floats:

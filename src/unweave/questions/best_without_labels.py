@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError
-from unweave.figures.drawing.panels import TEXT, add_legend, panel_grid, style_methods
+from unweave.figures.drawing.panels import SMALL, Panels, lay_out, style_methods
+from unweave.figures.drawing.texts import Labels
 from unweave.names import words
 from unweave.questions._question import Question
 from unweave.study.columns import (
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+LONGEST = 1.5  # inches of the name of a data set
 RULES = ("udr", "elbo", "reconstruction_error", "psnr", "total_correlation_sampled", "total_correlation")
 
 
@@ -63,18 +65,21 @@ def draw_best_without_labels(result: pandas.DataFrame) -> Figure:
     scores = list(result.columns[result.columns.get_loc("among") + 1 :])
     data = list(result["data"].unique())
     styles = style_methods(result["recipe"])
-    figure, axes = panel_grid(1, len(scores), size=(1.9, 0.3 * len(data) + 0.4), margin=(1.2, 0.9), sharey=True)
-    for panel, score in zip(axes[0], scores, strict=True):
+    panels, shortened = Panels([""], scores), Labels()
+    names = [shortened.fit(words(name), LONGEST, SMALL) for name in data]
+    for place, score in enumerate(scores):
+        panel = panels["", score]
         for y in range(len(data)):
             panel.axhline(y, color="0.9", linewidth=0.8, zorder=0)
         for run in result[["data", "recipe", score]].itertuples(index=False, name=None):
-            place, recipe, value = run
-            panel.plot(value, data.index(place), markersize=5, linestyle="none", **styles[recipe])
-        panel.set_title(words(score, 20), fontsize=TEXT)
-    axes[0, 0].set_yticks(range(len(data)), [words(name) for name in data], fontsize=TEXT)
-    axes[0, 0].set_ylim(len(data) - 0.5, -0.5)
-    add_legend(figure, styles, label=f"score of the run picked by {words(result['rule'].iloc[0])}")
-    return figure
+            where, recipe, value = run
+            panel.plot(value, data.index(where), markersize=5, linestyle="none", **styles[recipe])
+        panel.set_yticks(range(len(data)), names if place % panels.across == 0 else [""] * len(data), fontsize=SMALL)
+        panel.set_ylim(len(data) - 0.5, -0.5)
+    panels.name()
+    label = f"score of the run picked by {words(result['rule'].iloc[0])}"
+    look: dict[str, Any] = {"label": label, "legend": styles, "labels": shortened}
+    return lay_out(panels.figure, panels.axes, height=0.2 * len(data) + 0.2, **look)
 
 
 def choose_rule(question: str, table: pandas.DataFrame, rule: str | None) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from unweave.errors import InputError, extra, unknown
-from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, add_legend, align, panel_grid
+from unweave.figures.drawing.panels import BLUE, SMALL, Panels, lay_out
+from unweave.figures.drawing.texts import Labels
 from unweave.metrics.scoring.inputs import Floats, Integers
 from unweave.names import words
 from unweave.questions._question import Question
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TESTS, SIDES, FAMILIES = ("welch", "student"), ("two-sided", "greater", "less"), ("data and metric", "all")
+MOST, LONGEST = 3, 1.9  # panels beside one another, and inches of the names of two methods
 COLUMNS = ("difference", "low", "high", "t", "degrees", "p")
 
 
@@ -98,35 +100,30 @@ def draw_method_differences(result: pandas.DataFrame, *, level: float = 0.05) ->
     ``result`` is that of :func:`~unweave.questions.method_differences`. Differences whose corrected p-value is
     below ``level`` are filled.
     """
-    data, scores = result["data"].unique(), result["metric"].unique()
     pairs = list(dict.fromkeys(zip(result["method"], result["other"], strict=True)))
-    size = (1.9, 0.17 * len(pairs) + 0.35)
-    figure, axes = panel_grid(len(data), len(scores), size=size, margin=(2.2, 0.7))
+    panels, shortened = Panels(result["data"].unique(), result["metric"].unique(), most=MOST), Labels()
     places = {pair: place for place, pair in enumerate(pairs)}
     parts = dict(iter(result.groupby(["data", "metric"], sort=False)))
-    names = [f"{words(method)} − {words(other)}" for method, other in pairs]
-    for row, place in enumerate(data):
-        for column, score in enumerate(scores):
-            panel = axes[row, column]
-            panel.axvline(0, color="0.5", linewidth=0.8, linestyle="--")
-            if (part := parts.get((place, score))) is not None:
-                y = np.array([places[pair] for pair in zip(part["method"], part["other"], strict=True)])
-                _draw_intervals(panel, part, y, (part["p_holm"] < level).to_numpy())
-            panel.set_title(f"{words(score)}\non {words(place)}" if row == 0 else f"on {words(place)}", fontsize=TEXT)
-            panel.set_yticks(range(len(pairs)), names if column == 0 else [""] * len(pairs), fontsize=SMALL)
-            panel.set_ylim(len(pairs) - 0.5, -0.5)
-    align(axes, x="col")
-    kinds = {f"corrected p < {level:g}": COLOURS[0], "not significant": "0.45"}
-    add_legend(
-        figure,
-        {
-            name: {"color": color, "marker": "o", "markerfacecolor": color if number == 0 else "white"}
-            for number, (name, color) in enumerate(kinds.items())
-        },
-        label="difference of means",
-        linestyle="-",
-    )
-    return figure
+    names = [shortened.fit(f"{words(method)} − {words(other)}", LONGEST, SMALL) for method, other in pairs]
+    for (place, score), part in parts.items():
+        panel = panels[place, score]
+        y = np.array([places[pair] for pair in zip(part["method"], part["other"], strict=True)])
+        _draw_intervals(panel, part, y, (part["p_holm"] < level).to_numpy())
+    for place, score in itertools.product(panels.rows, panels.columns):
+        panel = panels[place, score]
+        panel.axvline(0, color="0.5", linewidth=0.8, linestyle="--")
+        first = panels.columns.index(score) % panels.across == 0
+        panel.set_yticks(range(len(pairs)), names if first else [""] * len(pairs), fontsize=SMALL)
+        panel.set_ylim(len(pairs) - 0.5, -0.5)
+    panels.align(x="col")
+    panels.name()
+    kinds = {f"corrected p < {level:g}": BLUE, "not significant": "0.45"}
+    legend = {
+        name: {"color": color, "marker": "o", "markerfacecolor": color if number == 0 else "white"}
+        for number, (name, color) in enumerate(kinds.items())
+    }
+    look: dict[str, Any] = {"label": "difference of means", "legend": legend, "labels": shortened, "linestyle": "-"}
+    return lay_out(panels.figure, panels.axes, height=max(0.15 * len(pairs), 0.5), **look)
 
 
 def compare(
@@ -162,7 +159,7 @@ def _pairs(methods: list[str], reference: str | None) -> list[tuple[str, str]]:
 
 
 def _draw_intervals(panel: Any, part: pandas.DataFrame, y: Integers, significant: Any) -> None:
-    for chosen, color, fill in ((significant, COLOURS[0], COLOURS[0]), (~significant, "0.45", "white")):
+    for chosen, color, fill in ((significant, BLUE, BLUE), (~significant, "0.45", "white")):
         some = part[chosen]
         panel.hlines(y[chosen], some["low"], some["high"], color=color, linewidth=1)
         panel.plot(

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from unweave.errors import unknown
-from unweave.figures.drawing.panels import TEXT
 from unweave.names import words
 from unweave.questions._question import Question, draw_points, pair_points
 from unweave.study.columns import choose_metrics, read_runs
@@ -33,9 +32,10 @@ def draw_metric_pairs(result: pandas.DataFrame, *, data: str | None = None) -> F
     data = known[0] if data is None else data
     if data not in known:
         raise unknown("data set", data, known)
-    figure = draw_points(result[result["data"] == data], rows="y", columns="x")
-    figure.suptitle(words(data), fontsize=TEXT + 1)
-    return figure
+    shown = result[result["data"] == data]
+    pairs = shown.assign(pair=shown["x"].map(words) + " (x) and " + shown["y"].map(words) + " (y)", row="")
+    others = f", one of {len(known)} data sets" if len(known) > 1 else ""
+    return draw_points(pairs, rows="row", columns="pair", title=f"{words(data)}{others}")
 
 
 METRIC_PAIRS = Question(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.errors import extra, whole
-from unweave.figures.drawing.panels import COLOURS, SMALL, TEXT, add_legend, panel_grid
+from unweave.figures.drawing.panels import BLUE, RED, SMALL, Panels, lay_out
+from unweave.figures.drawing.texts import Labels
 from unweave.metrics.scoring.inputs import Floats
 from unweave.names import words
 from unweave.questions._question import Question
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+LONGEST = 1.6  # inches of the name of a group
 LOOKS: dict[str, dict[str, Any]] = {
     "mean": {"color": "0.45", "marker": "o", "markerfacecolor": "white"},
-    "picked": {"color": COLOURS[1], "marker": "D"},
-    "best": {"color": COLOURS[0], "marker": "s"},
+    "picked": {"color": RED, "marker": "D"},
+    "best": {"color": BLUE, "marker": "s"},
 }
 
 
@@ -87,19 +89,19 @@ def draw_picked_by_udr(result: pandas.DataFrame) -> Figure:
     """
     keys = list(result.columns[: result.columns.get_loc("metric")])
     groups = result[keys].astype(str).agg(", ".join, axis=1)
-    names, scores = list(dict.fromkeys(groups)), result["metric"].unique()
-    figure, axes = panel_grid(1, len(scores), size=(1.9, 0.2 * len(names) + 0.4), margin=(1.8, 0.7), sharey=True)
-    for panel, score in zip(axes[0], scores, strict=True):
-        part = result[result["metric"] == score]
+    names = list(dict.fromkeys(groups))
+    panels, shortened = Panels([""], result["metric"].unique()), Labels()
+    short = [shortened.fit(words(name), LONGEST, SMALL) for name in names]
+    for number, score in enumerate(panels.columns):
+        panel, part = panels["", score], result[result["metric"] == score]
         y = groups[part.index].map({name: place for place, name in enumerate(names)})
         panel.hlines(y, part["mean"], part["best"], color="0.75", linewidth=1, zorder=0)
         for kind, look in LOOKS.items():
             panel.plot(part[kind], y, markersize=4, linestyle="none", **look)
-        panel.set_title(words(score, 20), fontsize=TEXT)
-    axes[0, 0].set_yticks(range(len(names)), [words(name) for name in names], fontsize=SMALL)
-    axes[0, 0].set_ylim(len(names) - 0.5, -0.5)
-    add_legend(figure, LOOKS)
-    return figure
+        panel.set_yticks(range(len(names)), short if number % panels.across == 0 else [""] * len(names), fontsize=SMALL)
+        panel.set_ylim(len(names) - 0.5, -0.5)
+    panels.name()
+    return lay_out(panels.figure, panels.axes, height=0.17 * len(names) + 0.15, legend=LOOKS, labels=shortened)
 
 
 def pick_weights(values: Floats, top: int) -> Floats:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.errors import extra
-from unweave.figures.drawing.panels import SMALL, add_titles, align, panel_grid, style_methods
+from unweave.figures.drawing.panels import ACROSS, SMALL, Panels, lay_out, style_methods
+from unweave.figures.drawing.texts import Labels
 from unweave.metrics.scoring.inputs import Integers
 from unweave.names import words
 from unweave.questions._question import Question
@@ -17,6 +18,8 @@ from unweave.study.columns import Over, choose_metrics, grouped, over_seeds, rea
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
+
+LONGEST = 1.3  # inches of the name of a method
 
 
 def score_ranges(
@@ -47,25 +50,22 @@ def draw_score_ranges(result: pandas.DataFrame) -> Figure:
     """Draw one row of panels per data set and one column per score, and return the matplotlib figure.
 
     ``result`` is that of :func:`~unweave.questions.score_ranges`. Boxes are quartiles with the median, and
-    whiskers reach the minimum and the maximum.
+    whiskers reach the minimum and the maximum. Each panel has its own scale.
     """
-    data, scores = result["data"].unique(), result["metric"].unique()
     styles = style_methods(result["recipe"])
-    figure, axes = panel_grid(len(data), len(scores), margin=(0.9, 1.2))
+    shortened = Labels()
+    panels = Panels(result["data"].unique(), result["metric"].unique(), most=max(1, min(ACROSS, 36 // len(styles))))
     parts = dict(iter(result[result["median"].notna()].groupby(["data", "metric"], sort=False)))
     positions = {recipe: position for position, recipe in enumerate(styles)}
-    for row, place in enumerate(data):
-        for column, score in enumerate(scores):
-            panel = axes[row, column]
-            if (part := parts.get((place, score))) is not None:
-                _draw_boxes(panel, part, part["recipe"].map(positions).to_numpy(), styles)
-            names = [words(recipe) for recipe in styles] if row == len(data) - 1 else [""] * len(styles)
-            panel.set_xticks(range(len(styles)), names, rotation=90, fontsize=SMALL)
-            panel.locator_params(axis="y", nbins=4)
-            panel.set_xlim(-0.6, len(styles) - 0.4)
-    align(axes, x="all", y="col")
-    add_titles(axes, data, scores)
-    return figure
+    names = [shortened.fit(words(recipe), LONGEST, SMALL) for recipe in styles]
+    for (place, score), part in parts.items():
+        _draw_boxes(panels[place, score], part, part["recipe"].map(positions).to_numpy(), styles)
+    for panel in panels.axes.flat:
+        panel.set_xticks(range(len(styles)), names, rotation=90, fontsize=SMALL)
+        panel.set_xlim(-0.6, len(styles) - 0.4)
+    panels.align(x="all")
+    panels.name()
+    return lay_out(panels.figure, panels.axes, height=1.2, labels=shortened)
 
 
 def _draw_boxes(panel: Any, part: pandas.DataFrame, x: Integers, styles: dict[str, dict[str, Any]]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unweave.errors import extra
-from unweave.figures.drawing.panels import add_legend, add_titles, align, panel_grid, style_methods
+from unweave.figures.drawing.panels import Panels, compact, lay_out, style_methods
 from unweave.questions._question import Question
 from unweave.study.columns import BACKWARDS, RUN, SETTING, TableError, check_columns, choose_metrics, grouped, read_runs
 
@@ -75,40 +76,34 @@ def by_strength(
 
 def draw_by_strength(result: pandas.DataFrame, column: str, logarithmic: bool = False) -> Figure:
     """Draw medians and quartiles against the strength, one column of panels per value of ``column``."""
-    data, scores = result["data"].unique(), result[column].unique()
+    panels = Panels(result["data"].unique(), result[column].unique())
     styles = style_methods(result["recipe"])
     lines = dict(iter(result.sort_values("order").groupby(["data", column, "recipe"], sort=False)))
     ticks = range(1, int(result["order"].max()) + 1)
-    figure, axes = panel_grid(len(data), len(scores))
-    for row, place in enumerate(data):
-        for number, score in enumerate(scores):
-            panel = axes[row, number]
-            if logarithmic:
-                _use_logarithm(panel)
-            for recipe, style in styles.items():
-                line = lines.get((place, score, recipe))
-                if line is None:
-                    continue
-                order = line["order"].to_numpy()
-                panel.plot(order, line["median"].to_numpy(), **style, markersize=3, linewidth=1)
-                lower, upper = line["lower"].to_numpy(), line["upper"].to_numpy()
-                panel.fill_between(order, lower, upper, color=style["color"], alpha=0.15, lw=0)
-            panel.set_xticks(ticks)
-            if not logarithmic:
-                panel.locator_params(axis="y", nbins=4)
-    align(axes, x="all", y="row" if logarithmic else "col")
-    add_titles(axes, data, scores)
-    add_legend(figure, styles, label="regularisation, weak to strong", linestyle="-", linewidth=1)
-    return figure
+    for panel in panels.axes.flat:
+        panel.set_xticks(ticks)
+        if logarithmic:
+            _use_logarithm(panel)
+    for place, score, recipe in itertools.product(panels.rows, panels.columns, styles):
+        if (line := lines.get((place, score, recipe))) is None:
+            continue
+        panel, style = panels[place, score], styles[recipe]
+        order = line["order"].to_numpy()
+        panel.plot(order, line["median"].to_numpy(), **style, markersize=3, linewidth=1)
+        lower, upper = line["lower"].to_numpy(), line["upper"].to_numpy()
+        panel.fill_between(order, lower, upper, color=style["color"], alpha=0.15, lw=0)
+    panels.align(x="all", y="row" if logarithmic else None)
+    panels.name()
+    look: dict[str, Any] = {"label": "regularisation, weak to strong", "linestyle": "-", "linewidth": 1}
+    return lay_out(panels.figure, panels.axes, height=1.25, legend=styles, **look)
 
 
 def _use_logarithm(panel: Any) -> None:
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+    from matplotlib.ticker import LogLocator
 
     panel.set_yscale("log")
     panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    panel.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    panel.yaxis.set_minor_formatter(NullFormatter())
+    panel.yaxis.set_major_formatter(compact)
 
 
 SCORES_BY_STRENGTH = Question(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from unweave.errors import extra, unknown
+from unweave.names import words
 from unweave.questions._question import Question, draw_points
 from unweave.questions.transfer_between_data import medians_by_data
 from unweave.study.columns import SETTING, choose_metrics
@@ -43,9 +44,11 @@ def transfer_of_scores(
 
 
 def draw_transfer_of_scores(result: pandas.DataFrame) -> Figure:
-    """Draw scores on one data set against those on the others, one row of panels per metric (figure 11)."""
+    """Draw scores on one data set against those on the others, one row of panels per other data set (figure 11)."""
     labels = (f"score on {result['source'].iloc[0]}", "score on the other data set")
-    return draw_points(result, rows="metric", columns="data", labels=labels, diagonal=True)
+    other = result["data"].unique()
+    title = f"{words(result['source'].iloc[0])} and {words(other[0])}" if len(other) == 1 else ""
+    return draw_points(result, rows="data", columns="metric", labels=labels, diagonal=True, title=title)
 
 
 def _paired(one: pandas.Series, other: pandas.Series) -> pandas.DataFrame:

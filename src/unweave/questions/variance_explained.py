@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from unweave.errors import InputError, extra
-from unweave.figures.drawing.panels import COLOURS, TEXT, add_legend, panel_grid
+from unweave.figures.drawing.panels import BLUE, GREY, ORANGE, SMALL, Panels, lay_out
+from unweave.figures.drawing.texts import Labels
 from unweave.metrics.scoring.inputs import Floats, Integers
 from unweave.names import words
 from unweave.questions._question import Question
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 METHODS = ("adjusted", "leave-one-out", "plain")
-SOURCES = {"objective": COLOURS[0], "hyperparameter": COLOURS[4], "seed": COLOURS[7]}
+SOURCES = {"objective": BLUE, "hyperparameter": ORANGE, "seed": GREY}
 BAR = 0.26
+LEAST, MOST = -0.25, 1.25  # ends of the axis
+LONGEST = 1.5  # inches of the name of a data set
 
 
 def variance_explained(
@@ -77,23 +80,39 @@ def draw_variance_explained(result: pandas.DataFrame) -> Figure:
     """Draw one panel per score with three bars per data set, and return the matplotlib figure.
 
     ``result`` is that of :func:`~unweave.questions.variance_explained`. Bars stand beside one another rather than
-    on top, because shares can be slightly negative.
+    on top, because estimated shares can be negative; those beyond the axis, from −0.25 to 1.25, are written out.
     """
-    data, scores = result["data"].unique(), result["metric"].unique()
-    figure, axes = panel_grid(1, len(scores), size=(1.9, 0.5 * len(data) + 0.3), sharex=True, sharey=True)
+    data = result["data"].unique()
+    panels, shortened = Panels([""], result["metric"].unique()), Labels()
+    names = [shortened.fit(words(name), LONGEST, SMALL) for name in data]
     places = np.arange(len(data))
-    for panel, score in zip(axes[0], scores, strict=True):
-        part = result[result["metric"] == score]
+    for place, score in enumerate(panels.columns):
+        panel, part = panels["", score], result[result["metric"] == score]
         for number, (source, color) in enumerate(SOURCES.items()):
-            shares = part[part["source"] == source].set_index("data")["explained"].reindex(data)
-            panel.barh(places + (number - 1) * BAR, shares, height=BAR, color=color, edgecolor="black", linewidth=0.4)
+            shares = part[part["source"] == source].set_index("data")["explained"].reindex(data).to_numpy()
+            y = places + (number - 1) * BAR
+            shown = np.clip(shares, LEAST, MOST)
+            panel.barh(y, shown, height=BAR, color=color, edgecolor="black", linewidth=0.4)
         panel.axvline(0, color="black", linewidth=0.6)
-        panel.set_title(words(score, 20), fontsize=TEXT)
-    axes[0, 0].set_yticks(places, [words(name) for name in data], fontsize=TEXT)
-    axes[0, 0].invert_yaxis()
+        panel.set_xlim(LEAST, MOST)
+        panel.set_yticks(places, names if place % panels.across == 0 else [""] * len(data), fontsize=SMALL)
+        panel.set_ylim(len(data) - 0.5, -0.5)
+    panels.name()
     styles = {source: {"color": color, "marker": "s"} for source, color in SOURCES.items()}
-    add_legend(figure, styles, label="share of the variance", markersize=6)
-    return figure
+    label = "estimated share of the variance"
+    look: dict[str, Any] = {"legend": styles, "labels": shortened, "label": label, "markersize": 6}
+    return lay_out(panels.figure, panels.axes, height=0.36 * len(data) + 0.1, caption=_beyond(result), **look)
+
+
+def _beyond(result: pandas.DataFrame) -> str:
+    """Return what the shares are, and those that the axis does not show."""
+    text = "Estimates that are corrected for the number of groups: they can be below 0, and then another is above 1."
+    far = result[(result["explained"] < LEAST) | (result["explained"] > MOST)]
+    listed = "; ".join(
+        f"{words(row.metric)} on {words(row.data)}, {row.source} {row.explained:.2f}".replace("-", "−")
+        for row in far.itertuples()
+    )
+    return f"{text} Beyond the axis, from too few runs to tell: {listed}." if listed else text
 
 
 def r_squared(values: Floats, groups: Integers, method: str) -> float:
@@ -122,7 +141,8 @@ VARIANCE_EXPLAINED = Question(
     "Variance explained",
     asks="How much of the variation of a score is explained by the choice of method, by its hyperparameter, "
     "and by chance?",
-    reads="Shares of the variance of each score by objective, hyperparameter and seed. The three sum to 1.",
+    reads="Shares of the variance of each score by objective, hyperparameter and seed. They sum to 1, and as "
+    "estimates from few runs they can be below 0 or above 1.",
     table=variance_explained,
     draw=draw_variance_explained,
 )

@@ -13,7 +13,8 @@ import torch
 from unweave.errors import InputError, extra
 from unweave.figures.drawing.panels import SMALL, TEXT
 from unweave.figures.drawing.strips import mosaic
-from unweave.figures.drawing.style import INACTIVE, new_figure
+from unweave.figures.drawing.style import INACTIVE, new_page
+from unweave.figures.drawing.texts import wrapped
 from unweave.figures.traversals import Traversals
 
 MOVING = (".gif", ".mp4")
@@ -32,7 +33,8 @@ def traversal_frames(result: Traversals) -> list[Any]:
     strips = torch.stack([strip for _, strip in result.rows]).unflatten(0, (latents, starts))
     across = latents if starts > 1 else min(ACROSS, latents)
     down = starts if starts > 1 else -(-latents // across)
-    figure = new_figure(across * TILE + 0.3, down * (TILE + (0.22 if starts == 1 else 0)) + 0.8)
+    width = across * TILE + 0.3
+    figure = new_page(down * (TILE + (0.22 if starts == 1 else 0)) + 0.8, width)
     figure.set_layout_engine("compressed")
     figure.set_dpi(DPI)
     panels = figure.subplots(down, across, squeeze=False)
@@ -49,8 +51,8 @@ def traversal_frames(result: Traversals) -> list[Any]:
                     panel.set_title(
                         result.rows[latent * starts][0], fontsize=SMALL, color=INACTIVE if grey else "black"
                     )
-    title = result.title if len(result.title) < 20 * across else result.title.replace(": ", ":\n", 1)
-    figure.suptitle(title, fontsize=TEXT if across > 3 else SMALL, wrap=True)
+    size = TEXT if across > 3 else SMALL
+    figure.suptitle("\n".join(wrapped(result.title, width - 0.2, size)), fontsize=size)
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     canvas: Any = FigureCanvasAgg(figure)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from torch import Tensor
 
 from unweave.errors import extra
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SHRUNK, SMALL, TEXT
+from unweave.figures.drawing.texts import Labels, text_height, text_width, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,12 +21,9 @@ GAP = 3  # pixels between images at 64 × 64, of which one is the border
 BORDER = 190  # grey around each image, so that white images have an edge
 LABEL, MARGIN = 1.1, 0.1  # inches to the left and to the right of the images
 WIDTH = PAGE - LABEL - MARGIN
-LINE, GAP_BELOW = 0.13, 0.04  # inches of a line of captions, and below a row
+LINE, GAP_BELOW = 0.13, 0.05  # inches of a line of captions, and below a row
 TALLEST = 2.2  # inches of one row, so that few images do not fill a page
-FITTING, MOST = 16, 19  # characters of a label at the usual size, and at the smaller one
 GREY = "#8a8a8a"
-TITLE, NOTE = 95, 120  # characters of a line of the title, and of a note
-LETTER = 0.05  # inches of a character of a caption
 DPI = 220
 
 
@@ -58,8 +55,15 @@ def draw_strips(
     pages = [_strip(images) for _, images in rows]
     pixel = min(WIDTH / max(page.shape[1] for page in pages), TALLEST / pages[0].shape[0])  # inches
     texts = [list(row or ()) for row in captions or [None] * len(rows)]
+    labels = Labels()
+    lines = max(1, int(pixel * SHRUNK * pages[0].shape[0] / text_height(1, SMALL)))  # of a label
+    names = [labels.fit(name, LABEL - 0.15, SMALL, lines) for name, _ in rows]
+    footer = "\n".join(text for text in (footer, labels.caption) if text)
     above = [0.03 + LINE * max(text.count("\n") + 1 for text in row) if row else 0.0 for row in texts]
-    title, note, footer = (textwrap.fill(text, most) for text, most in ((title, TITLE), (note, NOTE), (footer, NOTE)))
+    title, note, footer = (
+        "\n".join(wrapped(text, PAGE - 2 * MARGIN, size)) if text else ""
+        for text, size in ((title, TEXT + 1), (note, SMALL), (footer, SMALL))
+    )
     head = 0.2 + 0.16 * title.count("\n") + (0.06 + 0.14 * (note.count("\n") + 1) if note else 0.0) + 0.08
     foot = 0.06 + (0.06 + 0.14 * (footer.count("\n") + 1) if footer else 0.0)
     rest = head + sum(above) + len(rows) * GAP_BELOW + foot
@@ -77,16 +81,17 @@ def draw_strips(
     if footer:
         write(0.05, 0.05, footer, SMALL, ha="left", va="bottom")
     top = height - head
-    for number, ((name, images), page, strip) in enumerate(zip(rows, pages, heights, strict=True)):
+    for number, ((_, images), page, strip) in enumerate(zip(rows, pages, heights, strict=True)):
         top -= above[number]
         across = pixel * page.shape[1]
         axes = figure.add_axes((LABEL / PAGE, (top - strip) / height, across / PAGE, strip / height))
         axes.imshow(page.numpy(), interpolation="nearest", aspect="auto")
         axes.set_axis_off()
         color = GREY if number < len(grey) and grey[number] else "black"
-        lines = [part for line in name.split("\n") for part in textwrap.wrap(line, MOST) or [""]]
-        size = TEXT if max(map(len, lines)) <= FITTING else SMALL
-        write(LABEL - 0.07, top - strip / 2, "\n".join(lines), size, ha="right", va="center", color=color)
+        name = names[number]
+        fits = all(text_width(line, TEXT) <= LABEL - 0.15 for line in name.split("\n"))
+        fits = fits and text_height(name.count("\n") + 1, TEXT) <= strip
+        write(LABEL - 0.07, top - strip / 2, name, TEXT if fits else SMALL, ha="right", va="center", color=color)
         every = _every(texts[number], across / len(images))
         for column, text in enumerate(texts[number]):
             if column % every == 0:
@@ -98,8 +103,8 @@ def draw_strips(
 
 def _every(texts: Sequence[str], room: float) -> int:
     """Return n such that every n-th caption fits above its image, which is ``room`` inches wide."""
-    longest = max((len(line) for text in texts for line in text.split("\n")), default=0)
-    return max(1, math.ceil(LETTER * longest / room))
+    longest = max((text_width(line, SMALL) for text in texts for line in text.split("\n")), default=0.0)
+    return max(1, math.ceil((longest + 0.03) / room))
 
 
 def to_bytes(images: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.errors import InputError, extra
-from unweave.figures.drawing.panels import DPI, PAGE, SMALL, TEXT
+from unweave.figures.drawing.panels import DPI, PAGE, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,24 +20,15 @@ DIVERGING = "RdBu_r"  # blue below 0, white at 0, red above; safe for colour-bli
 INACTIVE = "#8a8a8a"  # names and numbers of latents that do not depend on the image
 COVER = "#f4f4f4"  # their cells, paler than those of any other latent
 FORMATS = (".png", ".svg", ".pdf")
-BAR = 3.5  # inches of the longest colour bar
-NUMBERS_UP_TO = 120  # cells of a heat map that are annotated
+NUMBERS_UP_TO = 400  # cells of a heat map that are annotated
 
 
-def new_figure(width: float, height: float) -> Figure:
-    """Return an empty matplotlib figure of this size in inches, at the resolution of all figures."""
+def new_page(height: float, width: float = PAGE) -> Figure:
+    """Return an empty matplotlib figure of this size in inches, as wide as a page by default."""
     extra("matplotlib", "figures")
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), dpi=150, layout="constrained")
-
-
-def new_page(height: float) -> Figure:
-    """Return an empty matplotlib figure as wide as a page and ``height`` inches tall, without a layout engine."""
-    extra("matplotlib", "figures")
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(PAGE, height), dpi=DPI)
+    return Figure(figsize=(width, height), dpi=DPI)
 
 
 def heat_map(
@@ -50,6 +41,7 @@ def heat_map(
     grey_rows: Sequence[bool] = (),
     grey_columns: Sequence[bool] = (),
     numbers: bool = True,
+    upright: bool | None = None,
 ) -> Any:
     """Draw a matrix of values from 0 on with names of rows and columns, and return the image of matplotlib.
 
@@ -64,6 +56,7 @@ def heat_map(
         grey_rows: Whether each row is grey; by default none is.
         grey_columns: Whether each column is grey; by default none is.
         numbers: Whether values are written into the cells, if there are not too many.
+        upright: Whether the names of columns stand upright; by default if one of them is long.
 
     Returns:
         The image of matplotlib.
@@ -71,7 +64,12 @@ def heat_map(
     values = np.asarray(matrix, dtype=float)
     top = greatest if greatest is not None else max(float(np.nanmax(values, initial=0.0)), 1e-12)
     image = axes.imshow(values, cmap=SHARES, vmin=0, vmax=top, aspect="auto", interpolation="nearest")
-    axes.set_xticks(range(len(columns)), columns, fontsize=SMALL, rotation=90 if _long(columns) else 0)
+    axes.set_xticks(
+        range(len(columns)),
+        columns,
+        fontsize=SMALL,
+        rotation=90 if upright or (upright is None and _long(columns)) else 0,
+    )
     axes.set_yticks(range(len(rows)), rows, fontsize=SMALL)
     axes.tick_params(length=0)
     axes.spines[:].set_linewidth(0.4)
@@ -87,24 +85,6 @@ def heat_map(
     if numbers and values.size <= NUMBERS_UP_TO:
         _write_numbers(axes, values, top, grey_rows, grey_columns)
     return image
-
-
-def add_scale(figure: Figure, image: Any, place: tuple[float, float, float, float], label: str) -> None:
-    """Add a horizontal colour scale at ``place`` (left, bottom, width and height, in fractions of the figure)."""
-    panel = figure.add_axes(place)
-    bar = figure.colorbar(image, cax=panel, orientation="horizontal", ticks=[image.norm.vmin, image.norm.vmax])
-    bar.ax.set_xticklabels([f"{end:.2g}" for end in (image.norm.vmin, image.norm.vmax)], fontsize=SMALL)
-    bar.set_label(label, fontsize=SMALL, labelpad=-6)
-    bar.ax.tick_params(length=0, pad=2)
-    bar.outline.set_linewidth(0.4)
-
-
-def add_colour_bar(figure: Figure, image: Any, axes: Any, label: str) -> None:
-    """Add a colour bar with its label to the right of the axes."""
-    bar = figure.colorbar(image, ax=axes, shrink=min(0.8, BAR / figure.get_figheight()), aspect=20, pad=0.02)
-    bar.set_label(label, fontsize=TEXT)
-    bar.ax.tick_params(labelsize=SMALL, length=2, width=0.6)
-    bar.outline.set_linewidth(0.6)
 
 
 def save_figure(figure: Figure, path: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 LINE = 1.25  # height of a line of text, over the size of its letters
-SPARE = 1.03  # renderers round the width of each letter
+SPARE = 1.05  # renderers round the width of each letter
 ELLIPSIS = "…"
 
 
@@ -53,10 +53,11 @@ def shortened(text: str, inches: float, size: float, lines: int = 1) -> str:
     >>> shortened("a run", 1.0, 8), shortened("a label of many words, seed 3", 1.0, 8)
     ('a run', 'a label …d 3')
     """
-    text = " ".join(text.split())
-    whole = wrapped(text, inches, size)
-    if len(whole) <= lines:
-        return "\n".join(whole)
+    flat = " ".join(text.split())
+    for form in (text, flat):  # with its own line breaks if they fit
+        if len(whole := wrapped(form, inches, size)) <= lines:
+            return "\n".join(whole)
+    text = flat
     low, high, found = 0, len(text), [ELLIPSIS]
     while low <= high:
         kept = (low + high) // 2
@@ -92,7 +93,7 @@ class Labels:
     @property
     def caption(self) -> str:
         """The full text of each label that was shortened."""
-        return "\n".join(f"{short}: {full}" for short, full in self._full.items())
+        return "; ".join(f"{short}: {full}" for short, full in self._full.items())
 
 
 def _beginning(word: str, inches: float, size: float) -> str:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from unweave.errors import extra
-from unweave.figures.drawing.panels import TEXT, panel_grid
+from unweave.figures.drawing.panels import TEXT, lay_out, panel_grid
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 
 if TYPE_CHECKING:
@@ -98,13 +98,11 @@ def draw_impossibility(shown: Impossibility) -> Figure:
 
     Returns the matplotlib figure.
     """
-    figure, axes = panel_grid(1, 2, size=(2.6, 2.6), margin=(0.5, 0.9), sharex=True, sharey=True)
+    figure, axes = panel_grid(1, 2, sharex=True, sharey=True)
     panels = (("factors", shown.factors, shown.mig_of_factors), ("entangled", shown.entangled, shown.mig_of_entangled))
     for panel, (name, values, score) in zip(axes[0], panels, strict=True):
         colour = shown.factors[:MOST, 0]
         panel.scatter(values[:MOST, 0], values[:MOST, 1], c=colour, cmap="viridis", s=3, linewidths=0)
-        panel.set_title(f"{name}: MIG {score:.2f}", fontsize=TEXT + 1)
-        panel.set_aspect("equal")
-    figure.supxlabel("first coordinate, coloured by the first factor", fontsize=TEXT)
-    figure.supylabel("second coordinate", fontsize=TEXT)
-    return figure
+        panel.set_title(f"{name}: MIG {score:.2f}", fontsize=TEXT)
+    label = "first coordinate, coloured by the first factor"
+    return lay_out(figure, axes, height=2.6, width=2.6, label=label, side="second coordinate")
