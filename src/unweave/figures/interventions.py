@@ -30,7 +30,7 @@ MARGIN, GAP, APART = 0.08, 0.1, 0.09  # inches: around the figure, beside the im
 MAP, WIDEST, NARROWEST = 1.6, 0.27, 0.13  # inches of the heat map and of one factor in it
 NUMBERED = 0.22  # inches of a factor from which values are written into cells
 LONGEST = 1.1  # inches of the name of a factor
-BELOW = 0.36  # inches of the colour scale with its label
+BELOW = 0.48  # inches of the colour scale with its label
 BETWEEN = 0.3  # of an image, between two start images
 TOUCHING = 0.02  # inches between latents of the same group
 
