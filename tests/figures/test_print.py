@@ -87,7 +87,7 @@ def local(count: int) -> pandas.DataFrame:
 
 def jacobians(count: int) -> Jacobians:
     numbers = ((9.25, 0.000123, 123456.0) * 4)[:10]
-    block = [torch.from_numpy(noise(10, 3, 8, 8)), tuple(range(10)), numbers, (0.44,) * 10]
+    block: list[Any] = [torch.from_numpy(noise(10, 3, 8, 8)), tuple(range(10)), numbers, (0.44,) * 10]
     return Jacobians(TITLE, tuple(Columns(name, images()[...], True, *block) for name in names(count)))
 
 
@@ -163,7 +163,7 @@ def drawn_texts(figure: Drawn) -> list[tuple[Text, Any]]:
 def faults(figure: Drawn) -> list[str]:
     """Return what is wrong with the texts of a figure: too small, cut at an edge, or drawn over another."""
     texts = drawn_texts(figure)
-    wrong = [f"small: {text.get_text()!r}" for text, _ in texts if text.get_fontsize() < SMALL]
+    wrong = [f"small: {text.get_text()!r}" for text, _ in texts if float(text.get_fontsize()) < SMALL]
     if figure.get_figwidth() != PAGE:
         wrong.append(f"width: {figure.get_figwidth()}")
     boxes = np.array([[box.x0, box.y0, box.x1, box.y1] for _, box in texts])

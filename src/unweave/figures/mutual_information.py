@@ -144,5 +144,5 @@ def draw_maps(title: str, maps: Sequence[Information], *, label: str, greatest: 
         if len(maps) > 1:
             panel.set_title(entry.name.replace("\n", ", "), fontsize=TEXT)
     grey = "Names in grey are of inactive latents." if any(any(m.inactive) for m in maps) else ""
-    size: dict[str, float] = {"height": factor * tallest, "width": cell * widest}
-    return lay_out(figure, axes, title=title, caption=grey, labels=shortened, scale=(image, label), **size)
+    shown: dict[str, Any] = {"title": title, "caption": grey, "labels": shortened, "scale": (image, label)}
+    return lay_out(figure, axes, height=factor * tallest, width=cell * widest, **shown)

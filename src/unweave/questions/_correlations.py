@@ -109,8 +109,9 @@ def draw_correlations(result: pandas.DataFrame, *, rows: str, columns: str, pane
         panel.spines[:].set_visible(False)
     scale = (image, "Spearman's rank correlation")
     caption = "Numbers are correlations times 100; – is undefined." if cell >= NUMBERED else ""
-    size = {"height": HIGH * len(down), "width": max(cell * len(across), TITLE if len(shown) > 1 else 0.0)}
-    return lay_out(figure, axes, labels=shortened, scale=scale, caption=caption, **size)
+    width = max(cell * len(across), TITLE if len(shown) > 1 else 0.0)
+    look: dict[str, Any] = {"labels": shortened, "scale": scale, "caption": caption}
+    return lay_out(figure, axes, height=HIGH * len(down), width=width, **look)
 
 
 def _correlation(a: Floats, b: Floats) -> float:
