@@ -10,8 +10,14 @@ from numbers import Integral
 from typing import Any
 
 UNKNOWN = "unknown name"
+LONG_WORD = re.compile(r"\S{1000,}")  # a number of thousands of digits, for example, which would hide the sentence
 NOT_ALLOWED = "code that may not be imported"
 NOT_FOUND = "code that cannot be imported"
+
+
+def shortened(message: str) -> str:
+    """Return a message in which words of thousands of characters are cut."""
+    return LONG_WORD.sub(lambda word: f"{word[0][:40]}… ({len(word[0]):,} characters)", message)
 
 
 class InputError(ValueError):
@@ -28,7 +34,7 @@ class InputError(ValueError):
     def __init__(
         self, message: str = "", *, setting: str = "", value: object = None, known: Iterable[str] = (), code: str = ""
     ) -> None:
-        super().__init__(message)
+        super().__init__(shortened(message))
         self.setting, self.value, self.known, self.code = setting, value, tuple(known), code
 
     def reworded(self, message: str, *, setting: str | None = None) -> InputError:

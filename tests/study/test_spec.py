@@ -3,9 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.study.tiny import SPEC
 from unweave.errors import InputError, Unavailable
+from unweave.study import Study
 from unweave.study.spec import parse_spec, read_spec
 
 ISSUE = """
@@ -145,3 +148,131 @@ def test_more_than_a_million_runs_are_refused_by_their_count() -> None:
     many = "".join(f"t{axis} = {list(range(100))}\n" for axis in range(20))
     with pytest.raises(InputError, match=r"about 10\^46 runs"):
         parse_spec(grid + many)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("9" * 10_000, "line 10: 99999999999999999999… is too long to be read"),
+        ("0x" + "f" * 10_000, "line 10: 0xffffffffffffffffff… is too long to be read"),
+        ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
+        (f"1\n[fixed{'.a' * 100_000}]", "line 11: .a.a.a.a.a.a.a.a.a.a… is too long to be read"),
+        (
+            "100000000000000000000",
+            "line 10: .*steps must be less than or equal to 10000000000, got 100000000000000000000",
+        ),
+    ],
+    ids=["digits", "hexadecimal digits", "lists", "tables", "steps"],
+)
+def test_values_beyond_all_bounds_are_sentences(value: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as raised:
+        assert Study(SPEC.replace("steps = 3", f"steps = {value}")).planned
+    assert len(str(raised.value)) < 300
+
+
+LINES = SPEC.strip().splitlines()
+VALUES = [
+    "nan",
+    "inf",
+    "-inf",
+    "-1",
+    "0",
+    "1e400",
+    "1e-400",
+    "0.5",
+    "99999999999999999999",
+    "0x1F",
+    "true",
+    '""',
+    '"3"',
+    '"é"',
+    '"\\u0000"',
+    '"vae"',
+    '"module:name"',
+    '"a:b:c"',
+    '":"',
+    '"mig"',
+    "[]",
+    "[[]]",
+    "[nan]",
+    '[1,"a"]',
+    "[{}]",
+    "{}",
+    "{a=1}",
+    '{name="vae"}',
+    "{name=1}",
+    '{kind="x"}',
+    "1979-05-27",
+    "07:32:00",
+    "[0,0]",
+    "[true,1]",
+    '["mig","mig"]',
+]
+KEYS = [
+    "name",
+    "metrics",
+    "titles",
+    "score",
+    "fixed",
+    "grid",
+    "select",
+    "zip",
+    "seed",
+    "seeds",
+    "steps",
+    "data",
+    "recipe",
+    "net",
+    "latents",
+    "terms",
+    "tag",
+    "strength",
+    "beta",
+    "data.size",
+    '"data.size"',
+    '""',
+    "latent",
+    "score.snapshot",
+    "disentanglement",
+    "samples",
+    "by",
+    "per",
+    "lr",
+    "batch",
+    "schedule",
+    "optimizer",
+]
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> str:
+    lines = list(LINES)
+    for _ in range(draw(st.integers(1, 3))):
+        place = draw(st.integers(0, len(lines) - 1))
+        kind = draw(st.sampled_from(["value", "value", "key", "line", "cut", "again", "table", "character"]))
+        key, _, value = lines[place].partition("=")
+        if kind == "value":
+            lines[place] = f"{key}= {draw(st.sampled_from(VALUES))}"
+        elif kind == "key":
+            lines[place] = f"{draw(st.sampled_from(KEYS))} = {value}"
+        elif kind == "line":
+            lines.insert(place, f"{draw(st.sampled_from(KEYS))} = {draw(st.sampled_from(VALUES))}")
+        elif kind == "table":
+            lines.insert(place, f"[{draw(st.sampled_from(KEYS))}]")
+        elif kind == "again":
+            lines.insert(draw(st.integers(0, len(lines) - 1)), lines[place])
+        elif kind == "cut" and len(lines) > 1:
+            lines.pop(place)
+        elif kind == "character":
+            at = draw(st.integers(0, len(lines[place])))
+            lines[place] = lines[place][:at] + draw(st.characters(codec="utf-8")) + lines[place][at + 1 :]
+    return "\n".join(lines) + "\n"
+
+
+@given(mutated())
+def test_a_mutated_specification_is_planned_or_refused(text: str) -> None:
+    try:
+        planned = Study(text).planned
+    except InputError:
+        return
+    assert planned

@@ -19,14 +19,14 @@ def main() -> None:
     _open_closed_streams()
     try:
         from unweave.cli.app import app  # inside, so that Ctrl-C during imports is handled too
-        from unweave.errors import Away, Diverged, InputError, MissingExtra, Unavailable
+        from unweave.errors import Away, Diverged, InputError, MissingExtra, Unavailable, shortened
     except KeyboardInterrupt:
         sys.exit(130)
     try:
         app()
         sys.stdout.flush()
     except (InputError, Unavailable, MissingExtra, Diverged) as error:
-        print(f"unweave: {error}", file=sys.stderr)  # noqa: T201
+        print(f"unweave: {shortened(str(error))}", file=sys.stderr)  # noqa: T201
         sys.exit(1 if isinstance(error, Diverged | Away) else 2)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -38,7 +38,7 @@ def main() -> None:
             print(f"unweave: cannot write the output: {error.strerror or error}.", file=sys.stderr)  # noqa: T201
             _silence(sys.stdout.fileno())
         else:
-            print(f"unweave: {error}", file=sys.stderr)  # noqa: T201
+            print(f"unweave: {shortened(str(error))}", file=sys.stderr)  # noqa: T201
         sys.exit(2)
 
 

@@ -163,8 +163,13 @@ def parse(settings: list[str] | None, option: str = "--set") -> dict[str, Any]:
     return options
 
 
+TOO_LONG = re.compile(r"(?<!\w)0[xob]\w{1000}", re.IGNORECASE)  # a number that Python reads but does not print
+
+
 def _value(text: str) -> Any:
     """Return a Python literal, a list for words with commas between them, or else the text."""
+    if TOO_LONG.search(text):
+        return text
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):

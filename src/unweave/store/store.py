@@ -25,8 +25,8 @@ class Store:
         place = str(store or os.environ.get("UNWEAVE_STORE") or "")
         self.remote: Remote | None = open_remote(place) if is_address(place) else None
         self.folder = store_folder(store) if self.remote is None else self.remote.runs
-        if self.remote is None and self.folder.is_file():
-            raise InputError(f"the store must be a folder, but {self.folder} is a file.")
+        if self.remote is None:
+            _check_place(self.folder)
         self.work = self.folder if self.remote is None else self.remote.work  # where this machine trains runs
         self.address = str(self.folder) if self.remote is None else self.remote.address  # for workers
 
@@ -117,3 +117,16 @@ class Store:
     def damaged(self) -> list[str]:
         """Return the names of the folders that were set aside."""
         return damaged_in(self.folder) if self.remote is None else self.remote.damaged()
+
+
+def _check_place(folder: Path) -> None:
+    """Raise an InputError if a folder neither exists nor could be made."""
+    for place in (folder, *folder.parents):
+        try:
+            if place.is_dir():
+                return
+            exists = place.exists()
+        except OSError as error:  # such as a name that is too long
+            raise InputError(f"the store {folder} cannot be a folder: {error.strerror or error}.") from error
+        if exists:
+            raise InputError(f"the store must be a folder, but {place} is a file.")

@@ -24,6 +24,7 @@ MOST_RUNS = 1_000_000  # of all grids
 SNAPSHOT = "score.snapshot"  # the table of the rule for snapshots
 STRENGTH = "strength"  # of a grid: the setting that regularises, which analyses compare methods by
 TAG = "tag"  # of a grid: a text by which its runs are found again, such as the figure that they belong to
+TOO_LONG = re.compile(r"(?<!\w)\d\w{1000}|(\.[ \t]*[\w\"'-]+[ \t]*){50}")  # a number, or a dotted name
 NUMBER = re.compile(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)(e[+-]?\d+)?|true|false", re.IGNORECASE)
 
 
@@ -181,10 +182,14 @@ def read_spec(path: str | Path) -> Spec:
 
 def parse_spec(text: str) -> Spec:
     """Return the specification in a TOML text."""
+    if long := TOO_LONG.search(text):
+        raise InputError(f"line {text.count(chr(10), 0, long.start()) + 1}: {long[0][:20]}… is too long to be read.")
     try:
         fields = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"this is not TOML: {error}.") from error
+    except RecursionError as error:
+        raise InputError("lists and tables are nested too deeply: a study needs a few levels.") from error
     for key in fields:
         if key not in Spec.model_fields:
             raise _at(text, key, unknown("key of a study", key, Spec.model_fields))

@@ -146,7 +146,7 @@ class Study:
         chosen = Engine(engine, workers, address, cpus, gpus)
         execution = {**chosen.execution, **execution}
         wanted = Execution(**execution)  # a wrong setting is one mistake, not the failure of every run
-        if chosen.name == "local":
+        if chosen.name == "local" or (chosen.address is None and not chosen.gpus):  # on this machine
             check_device(wanted.device)
         self.stored.make()
         said: dict[str, Report] = {}  # also what could not be recorded
