@@ -60,7 +60,7 @@ class Codes(Representation):
             what = "images" if images is not None else "rows of factors"
             raise InputError(f"there are {len(self.values):,} codes and {self._data.num_images:,} {what}.")
         self.shape = self._data.shape if images is not None else None
-        self.title = name if images is None else f"{name} of {spelled(self._data.identity.label)}"
+        self.title = name if images is None else f"{name} on {spelled(self._data.identity.label)}"
 
     @property
     def size(self) -> int:

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from unweave.errors import Unavailable
 from unweave.metrics import mig
+from unweave.representation import TrainedModel
 from unweave.terms.gaussians import kl_to_prior, log_density
 from unweave.terms.reconstruction import reconstruction_loss
 from unweave.terms.total_correlation import total_correlation
-from unweave.training.representation import Representation
 from unweave.verify.row import Check, Material, Pair, Row
 from unweave.zoo.public import COMMIT, PUBLIC, REPOSITORY, PublicModel
 
@@ -186,7 +186,7 @@ PUBLISHED = {
 }
 
 
-def evaluate(model: Representation, images: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def evaluate(model: TrainedModel, images: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the reconstruction loss of images at the means (), the KL of each latent (D,), means and log-variances."""
     mean, logvar = model.posterior(images)
     with torch.no_grad():

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from unweave.errors import Unavailable
+from unweave.representation import TrainedModel
 from unweave.training.public import is_local, public_run, read_public
-from unweave.training.representation import Representation
 from unweave.training.run import open_run
 from unweave.zoo.public import PublicModel
 
@@ -70,10 +70,10 @@ class Material:
     """Where rows find weights, codes and matrices: in a folder, or else by download and in the data folder."""
 
     folder: Path | None = None
-    _opened: dict[str, Representation] = field(default_factory=dict)
+    _opened: dict[str, TrainedModel] = field(default_factory=dict)
     _offline: bool = False  # a download failed, so the others are not tried
 
-    def model(self, model: PublicModel) -> Representation:
+    def model(self, model: PublicModel) -> TrainedModel:
         """Return a public model, from the folder or downloaded."""
         if model.name not in self._opened:
             if self.folder is not None:
@@ -82,7 +82,7 @@ class Material:
                 self._opened[model.name] = self._downloaded(model)
         return self._opened[model.name]
 
-    def _downloaded(self, model: PublicModel) -> Representation:
+    def _downloaded(self, model: PublicModel) -> TrainedModel:
         if self._offline and not is_local(model):
             raise Unavailable(
                 f"{model.file.url} was not downloaded, because another download failed: download it elsewhere, and "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LATENTS = 32  # lines about latents, at most
 CELL = "padding:2px 6px;text-align:right;border:0"
+WORDS = CELL.replace("right", "left")
 
 
 def table_rows(table: Mapping[str, float], worth: Mapping[str, Worth]) -> list[tuple[str, str, str, str]]:
@@ -80,16 +81,18 @@ def as_text(scores: Scores) -> str:
 
 def as_html(scores: Scores) -> str:
     """Return the table of scores and the matrix of latents against factors in colour, without scripts or styles."""
-    rows = "".join(
-        f"<tr>{''.join(f'<td style={CELL!r}>{escape(cell)}</td>' for cell in row)}</tr>"
-        for row in table_rows(scores.table, scores.worth)
-    )
-    titles = "".join(f"<th style={CELL!r}>{title}</th>" for title in ("metric", "score", "better", "range"))
-    parts = [f"<table><tr>{titles}</tr>{rows}</table>"]
+    rows = "".join(_row(row) for row in table_rows(scores.table, scores.worth))
+    parts = [f"<table>{_row(('metric', 'score', 'better', 'range'), 'th')}{rows}</table>"]
     found = scores.results.get("follows")
     if isinstance(found, Follows):
         parts += [_matrix(found), *(f"<div>{escape(line)}</div>" for line in follow_lines(found)[-3:] if ": " in line)]
     return "\n".join(parts)
+
+
+def _row(cells: Sequence[str], tag: str = "td") -> str:
+    """Return a row of the table of scores: numbers to the right, words to the left."""
+    styles = (CELL if column == 1 else WORDS for column in range(len(cells)))
+    return f"<tr>{''.join(f'<{tag} style={s!r}>{escape(c)}</{tag}>' for c, s in zip(cells, styles, strict=True))}</tr>"
 
 
 def _matrix(found: Follows) -> str:

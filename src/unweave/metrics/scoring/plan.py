@@ -247,8 +247,14 @@ def check_metrics(
 ) -> tuple[list[Metric], dict[str, str]]:
     """Return the metrics to compute on a data set, and those of "all" that are left out with the reason.
 
-    ``offers`` is what the encoder has besides codes, of "reconstruction" and "posterior", and ``source`` that of
-    :func:`score`. A metric that was asked for by name and cannot be computed is an error.
+    Args:
+        metrics: The metrics, as in :func:`score`. One that is named and cannot be computed is an error.
+        data: The data set.
+        offers: What the encoder has besides codes, of "reconstruction" and "posterior".
+        source: Where scores by intervention take images from, as in :func:`score`.
+
+    Returns:
+        The metrics, and by name why others are left out.
     """
     if not isinstance(data, FactorData):
         raise InputError(f"score: data must be a data set, as unweave.load returns, got {type(data).__name__}.")
