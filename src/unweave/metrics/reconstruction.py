@@ -29,12 +29,20 @@ def reconstruction_error(images: Any, reconstructions: Any) -> Reconstruction:
 def psnr(images: Any, reconstructions: Any, *, wrapped: bool = False, truncated: bool = False) -> Reconstruction:
     """Compute the mean over images of the peak signal-to-noise ratio, −10 log10 of the mean squared error, in dB.
 
-    A perfect reconstruction has an infinite ratio. ``wrapped=True`` reproduces the code of Hsu et al. 2024 (Tripod),
-    which subtracts and squares uint8 pixels: both operations wrap modulo 256, so that large errors count as small ones
-    and no image scores below 24 dB. Their thresholds for adequate reconstruction (Shapes3D 38, MPI3D 42, Falcor3D 34,
-    Isaac3D 40 dB) were measured in that way and mean nothing for the true ratio. Floats are truncated to
-    uint8, as in their code. ``truncated=True``, with ``wrapped``, also reproduces that pixels are float32 in [−1, 1]
-    before they are truncated, which lowers 63 of the 256 true values by one; without it, true values are kept.
+    A perfect reconstruction has an infinite ratio. The code of Hsu et al. 2024 (Tripod) subtracts and squares uint8
+    pixels: both operations wrap modulo 256, so that large errors count as small ones and no image scores below 24 dB.
+    Their thresholds for adequate reconstruction (Shapes3D 38, MPI3D 42, Falcor3D 34, Isaac3D 40 dB) were measured in
+    that way and mean nothing for the true ratio.
+
+    Args:
+        images: The true images (N, …), uint8 or floats in [0, 1].
+        reconstructions: The reconstructed images, of the same shape.
+        wrapped: Whether to compute as their code does; floats are truncated to uint8.
+        truncated: With ``wrapped``, whether pixels are float32 in [−1, 1] before they are truncated, as in their code,
+            which lowers 63 of the 256 true values by one; without it, true values are kept.
+
+    Returns:
+        The mean, and the ratio of each image.
     """
     if truncated and not wrapped:
         raise InputError("psnr: truncated is a part of wrapped: set both.")
