@@ -8,7 +8,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from unweave.reports.html.embedded_figures import LARGE, WIDE, encode_figure, kind_of, show_figure
+from unweave.figures.drawing.panels import PAGE
+from unweave.figures.drawing.style import new_page
+from unweave.reports.html.embedded_figures import LARGE, UPRIGHT, WIDE, encode_figure, kind_of, show_figure
 
 
 def scatter(points: int) -> Figure:
@@ -70,3 +72,12 @@ def test_figures_are_larger_on_a_screen_and_have_their_own_size_in_print() -> No
     assert widths == [round(4 * 96 * LARGE), WIDE, 14 * 96]
     assert [re.search(r"--inches:([\d.]+)", each)[1] for each in shown] == ["4.00", "9.00", "14.00"]  # type: ignore[index]
     assert ['class="landscape"' in each for each in shown] == [False, True, True]
+
+
+def test_a_figure_of_a_page_is_not_wider_than_a_report() -> None:
+    assert PAGE <= UPRIGHT  # printed upright
+    shown = show_figure(new_page(2.0), "a figure")
+    assert 'class="wide"' not in shown
+    found = re.search(r'width="(\d+)"', shown)
+    assert found is not None
+    assert int(found[1]) == round(PAGE * 96 * LARGE) <= WIDE
