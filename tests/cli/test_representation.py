@@ -12,6 +12,8 @@ from PIL import Image
 
 import unweave
 from tests.cli.running import run
+from unweave.explore import Selection
+from unweave.explore.open_runs import OpenRuns
 
 ENCODER = """
 import torch
@@ -189,3 +191,22 @@ def test_a_table_of_labels_in_a_folder_is_offered(
     assert taken.labels is not None
     ages = LABELS["age"][:6].to_numpy()
     assert taken.labels[:, 1].numpy() == pytest.approx(ages)  # in the order of the pictures
+
+
+def test_the_page_takes_encoders_and_codes_with_images(
+    module: str, files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures = RNG.integers(0, 255, (300, 8, 8, 3), dtype=np.uint8)
+    np.save(tmp_path / "pictures.npy", pictures)
+    served: list[Selection] = []
+    monkeypatch.setattr("unweave.explore.serve", lambda selection, **_: served.append(selection))
+    assert run(monkeypatch, "explore", f"{module}:corners", "--data", "xysquares,size=8") == 0
+    assert run(monkeypatch, "explore", *files, "--images", "pictures.npy") == 0
+    encoder, codes = (OpenRuns(selection).open(str(selection.run)) for selection in served)
+    assert (encoder.run.title, encoder.run.size) == (f"{module}:corners on XYSquares", 3)
+    assert codes.run.title == "mine on pictures"
+    images, values = codes.along_latent(0)
+    ordered = np.sort(CODES[:, 0])
+    assert values[0] == pytest.approx(ordered[0])
+    assert values[-1] == pytest.approx(ordered[-1])
+    assert (images[0].numpy() == pictures[CODES[:, 0].argmin()].transpose(2, 0, 1)).all()
