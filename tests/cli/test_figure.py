@@ -128,7 +128,7 @@ def test_where_chooses_the_runs_of_a_table(monkeypatch: pytest.MonkeyPatch, caps
     ("given", "message"),
     [
         (["traversal", "qlae"], "unknown figure 'traversal': did you mean 'traversals'?"),
-        (["traversals"], "traversals needs one run: unweave figure traversals RUN"),
+        (["traversals"], "traversals needs one run, encoder or table of codes: unweave figure traversals RUN"),
         (["traversals", "qlae", "beta_vae"], "traversals shows one run at a time, got 2."),
         (["traversals", "qlae", "--out", "a.bmp"], "expected a name that ends in .png, .svg, .pdf, .gif, .mp4, .csv."),
         (["samples", "qlae", "--out", "a.gif"], "samples does not move, so it cannot be .gif"),
@@ -136,7 +136,10 @@ def test_where_chooses_the_runs_of_a_table(monkeypatch: pytest.MonkeyPatch, caps
         (["samples", "qlae", "--out", "."], "it is a folder"),
         (["samples", "qlae", "--out", "a.csv"], "samples shows images, not numbers"),
         (["samples", "qlae", "--study", "a.toml"], "give runs, or --study, or --table: one of them."),
-        (["samples", "--table", "a.csv"], "samples shows one or several runs; it takes no --study and no --table."),
+        (
+            ["samples", "--table", "a.csv"],
+            "samples shows one or several runs, encoders or tables of codes; it takes no --study and no --table.",
+        ),
         (["samples", "qlae", "--set", "colums=3"], "unknown setting of samples 'colums': did you mean 'columns'?"),
         (["samples", "nobody"], "nobody"),
         (["samples", "qlae", "--set", "columns=0"], "columns must be a whole number of at least 1, got 0."),
