@@ -31,11 +31,13 @@ def test_latents_that_tell_most_about_the_same_factor_stand_together(
     gaussian: Run, data: FactorData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = np.array([[0.1, 0.0, 0.7, 0.2], [0.2, 0.6, 0.1, 0.1]])  # (factors, latents)
-    fixed = Information("", told, ("a", "b"), (0, 1, 2, 3), (False,) * 4)
+    fixed = Information("", told, ("floor_hue", "b"), (0, 1, 2, 3), (False,) * 4)
     monkeypatch.setattr(interventions, "information_map", lambda *_, **__: fixed)
     result = make_interventions(gaussian, data, torch.Generator(), inactive="show", samples=200)
     assert result.traversals.latents == result.information.latents == (2, 3, 1, 0)
     np.testing.assert_array_equal(result.information.matrix, told[:, [2, 3, 1, 0]])
+    headers = draw_interventions(result).axes[1].get_xticklabels()
+    assert [header.get_text() for header in headers] == ["floor hue", "b"]  # as words
     plain = make_traversals(gaussian, data, torch.Generator(), steps=5, inactive="show", order="spread")
     values = dict(zip(plain.latents, plain.values, strict=True))
     assert result.traversals.values[::2] == tuple(values[latent] for latent in (2, 3, 1, 0))

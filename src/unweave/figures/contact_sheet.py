@@ -41,7 +41,7 @@ def make_sheet(data: FactorData, generator: torch.Generator, *, columns: int = M
     if data.labels is not None and data.factor_names and not data.can_intervene:
         by_value = [_by_value(data, axis, generator, columns) for axis in range(len(data.factor_names[:MOST_FACTORS]))]
         named = zip(data.factor_names, by_value, strict=False)
-        rows += [(name, images) for name, (images, _) in named]
+        rows += [(words(name), images) for name, (images, _) in named]
         return Sheet(spelled(data.name), tuple(rows), (None, None, *(captions for _, captions in by_value)))
     if data.has_factors and data.space.has_positions:
         drawn = data.sample(1, generator).factors  # a point that has an image

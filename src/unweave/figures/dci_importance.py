@@ -14,7 +14,6 @@ from unweave.figures.drawing.latent_rows import ordered_latents
 from unweave.figures.drawing.titles import names_of, title_of
 from unweave.figures.mutual_information import Information, InformationMaps, draw_maps
 from unweave.metrics.dci import dci
-from unweave.names import words
 from unweave.representation import Representation
 from unweave.training import Run
 
@@ -59,7 +58,7 @@ def make_dci_importance(
         shares = np.divide(stored.importance, totals, out=np.zeros_like(stored.importance), where=totals > 0)
         order, active = ordered_latents(run)[0], run.summary.active
         inactive = tuple(not active[latent] for latent in order)
-        names = tuple(words(own.factor_names[k]) for k in varying)
+        names = tuple(own.factor_names[k] for k in varying)
         maps.append(Information(name, shares[order].T, names, tuple(order), inactive))
     title = title_of(runs[0], "DCI importance", data[0]) if len(runs) == 1 else "DCI importance"
     return InformationMaps(title, tuple(maps))

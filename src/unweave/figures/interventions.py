@@ -19,6 +19,7 @@ from unweave.figures.drawing.texts import Labels, text_height, text_width, wrapp
 from unweave.figures.drawing.titles import title_of
 from unweave.figures.mutual_information import ABOVE_CHANCE, Information, information_map
 from unweave.figures.traversals import Inactive, Traversals, traversals_from
+from unweave.names import words
 from unweave.representation import Representation
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def draw_interventions(result: Interventions) -> Figure:
     strips = torch.stack([strip for _, strip in moved.rows]).unflatten(0, (latents, starts))
     factors, shortened = information.factors, Labels()
     cell = max(NARROWEST, min(WIDEST, MAP / len(factors)))
-    headers = [shortened.fit(factor, LONGEST, SMALL) for factor in factors]
+    headers = [shortened.fit(words(factor), LONGEST, SMALL) for factor in factors]
     names = [f"z{latent}" for latent in moved.latents]
     left = MARGIN + max(text_width(name, TEXT) for name in names) + 0.07
     room = PAGE - MARGIN - GAP - cell * len(factors) - left

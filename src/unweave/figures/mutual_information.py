@@ -108,7 +108,7 @@ def information_map(
         raise InputError(f"mutual_information needs data with known factors, and {data.name} has images only.")
     varying = [k for k, factor in enumerate(found.factors) if factor not in found.constant]
     order, active = ordered_latents(run)[0], run.summary.active
-    names = tuple(words(found.factors[k]) for k in varying)
+    names = tuple(found.factors[k] for k in varying)
     share, chance = (matrix[order][:, varying].T for matrix in (found.share, found.chance))
     return Information(name, share, names, tuple(order), tuple(not active[latent] for latent in order), chance)
 
@@ -134,7 +134,7 @@ def draw_maps(title: str, maps: Sequence[Information], *, label: str, greatest: 
     image: Any = None
     for place, (panel, entry) in enumerate(zip(axes.flat, maps, strict=False)):
         names = [f"z{latent}" if column % every == 0 else "" for column, latent in enumerate(entry.latents)]
-        factors = [shortened.fit(name, LONGEST, SMALL) for name in entry.factors]
+        factors = [shortened.fit(words(name), LONGEST, SMALL) for name in entry.factors]
         if place % across and entry.factors == maps[place - 1].factors:
             factors = [""] * len(factors)
         look: dict[str, Any] = {"greatest": greatest, "grey_columns": entry.inactive}
