@@ -17,7 +17,8 @@ SMALL = SPEC.replace("beta = [1, 4]", "beta = [1]").replace("seeds = 2", "seeds 
 def test_a_study_from_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("unweave.study.estimate.PATIENCE", 600.0)  # also on a machine with much else to do
+    for limit in ("PATIENCE", "BUDGET"):  # also on a machine with much else to do
+        monkeypatch.setattr(f"unweave.study.estimate.{limit}", 600.0)
     Path("study.toml").write_text(SMALL)
     assert run(monkeypatch, "study", "plan", "study.toml") == 0
     shown = capsys.readouterr().out

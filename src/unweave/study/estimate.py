@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import multiprocessing
 import os
 import platform
@@ -224,18 +225,19 @@ def measure_all(
         connection: Where each kind is sent with its seconds, None if it failed.
         fields: The configurations by kind, as JSON.
         scoring: What is scored, of those kinds whose scoring is measured.
-        budget: Seconds for all kinds whose steps are measured; those that are left then are skipped.
+        budget: Seconds, after the first kind, in which steps are measured; kinds that are left then are skipped.
     """
     from unweave.progress import set_level
 
     set_level("quiet")
-    end = time.monotonic() + budget
+    end = math.inf
     for kind, given in fields.items():
         configuration, cost = Configuration(**given), scoring.get(kind)
         if cost is None and time.monotonic() > end:
             continue
         seconds = seconds_per_step(configuration) if cost is None else seconds_of_scoring(configuration, cost)
         connection.send((kind, seconds))
+        end = min(end, time.monotonic() + budget)
 
 
 def seconds_per_step(configuration: Configuration) -> float | None:
