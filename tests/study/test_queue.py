@@ -1,9 +1,15 @@
 from __future__ import annotations
 
+import multiprocessing
 from pathlib import Path
 
+import pytest
+
 from tests.study.test_worker import task
+from unweave.errors import Unavailable
+from unweave.store.lock import locked
 from unweave.store.state import read_state
+from unweave.study.engines import local
 from unweave.study.engines.queue import ATTEMPTS, Queue
 from unweave.study.engines.worker import Report, Worker
 from unweave.training import Configuration
@@ -27,8 +33,8 @@ def test_a_run_whose_worker_is_killed_again_and_again_has_failed(tmp_path: Path)
 
 
 def test_a_worker_that_is_killed_while_it_scores_leaves_a_failure_of_scoring(tmp_path: Path) -> None:
-    wanted = task(tmp_path)
-    name = Worker().carry_out(wanted).run
+    name = Worker().carry_out(task(tmp_path, metrics=("mig",))).run
+    wanted = task(tmp_path)  # with another metric
     queue = Queue({name: wanted}, lambda said: None)
     for _ in range(ATTEMPTS):
         queue.take()
@@ -49,3 +55,38 @@ def test_runs_that_another_launcher_trains_wait_behind_the_others(tmp_path: Path
     name, _ = queue.take()
     assert queue.answer(Report(name, "finished", 1.0))
     assert said == [Report(name, "finished", 1.0)]
+
+
+def test_a_lost_run_that_another_launcher_trains_waits_for_it_and_is_finished(tmp_path: Path) -> None:
+    wanted = task(tmp_path)
+    said: list[Report] = []
+    name = Configuration(**wanted.fields).name
+    queue = Queue({name: wanted}, said.append)
+    for _ in range(ATTEMPTS - 1):
+        queue.take()
+        queue.lose(name)
+    queue.take()
+    with locked(tmp_path / name):
+        queue.lose(name)
+    assert (len(queue), said) == (1, [])
+    Worker().carry_out(wanted)  # by the other
+    queue.take()
+    queue.lose(name)
+    assert said == [Report(name, "finished", 0.0)]
+    assert not (tmp_path / name / "scoring-error.txt").exists()
+
+
+def _die(connection: object, environment: object) -> None:
+    """Die before the first task, as while importing."""
+
+
+def test_workers_that_die_before_they_are_ready_are_no_attempts_of_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "work", _die)
+    monkeypatch.setattr(multiprocessing, "get_context", lambda kind: multiprocessing.context.ForkContext())
+    said: list[Report] = []
+    with pytest.raises(Unavailable, match=r"worker processes were killed 5 times before they were ready"):
+        local.run_tasks({"a": task(tmp_path)}, 1, said.append, lambda names: None)
+    assert said == []
+    assert not list(tmp_path.iterdir())

@@ -14,8 +14,9 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from unweave.study.engines.queue import PAUSE, Queue
-from unweave.study.engines.worker import Report, Task, work
+from unweave.errors import Unavailable
+from unweave.study.engines.queue import ATTEMPTS, PAUSE, Queue
+from unweave.study.engines.worker import READY, Report, Task, work
 
 ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 MEMORY = 1.5 * 2**30  # bytes that a worker may need
@@ -30,6 +31,8 @@ class WorkerProcess:
     connection: Connection
     task: Task | None = None
     name: str = ""
+    deaths: int = 0  # of the processes in its place before it, one after the other, while they still imported
+    ready: bool = False  # whether it has imported everything; before that it gets no task
 
 
 def default_workers() -> int:
@@ -68,19 +71,22 @@ def run_tasks(
             _hand_out(pool, queue)
             watch([worker.name for worker in pool if worker.task])
             _collect(pool, queue, context)
-    except KeyboardInterrupt:
+    finally:
         _end(pool)
-        raise
-    _end(pool)
 
 
-def _start(context: Any) -> WorkerProcess:
+def _start(context: Any, deaths: int = 0) -> WorkerProcess:
+    if deaths == ATTEMPTS:
+        raise Unavailable(
+            f"worker processes were killed {ATTEMPTS} times before they were ready: check the memory of this machine, "
+            "or use fewer --workers."
+        )
     here, there = context.Pipe()
     process = context.Process(target=work, args=(there, ENVIRONMENT), daemon=True)
     with single_threaded(), _terminal_held_back():
         process.start()
     there.close()
-    return WorkerProcess(process, here)
+    return WorkerProcess(process, here, deaths=deaths)
 
 
 @contextlib.contextmanager
@@ -111,21 +117,21 @@ def single_threaded() -> Iterator[None]:
 
 def _hand_out(pool: list[WorkerProcess], queue: Queue) -> None:
     for worker in pool:
-        if worker.task is None and queue.is_ready:
+        if worker.ready and worker.task is None and queue.is_ready:
             worker.name, worker.task = queue.take()
             with contextlib.suppress(OSError):  # the process has died, which is noticed next
                 worker.connection.send(worker.task)
 
 
 def _collect(pool: list[WorkerProcess], queue: Queue, context: Any) -> None:
-    """Wait until something happens: a report, or the death of a worker."""
-    busy = [worker for worker in pool if worker.task]
+    """Wait until something happens: a worker is ready, a report, or the death of a worker."""
+    busy = [worker for worker in pool if worker.task or not worker.ready]
     if not busy:  # all runs that are left are trained by others
         time.sleep(PAUSE)
         return
     ready = set(wait([each.connection for each in busy] + [each.process.sentinel for each in busy], timeout=1.0))
     for place, worker in enumerate(pool):
-        if worker.task is None or not ready & {worker.connection, worker.process.sentinel}:
+        if worker not in busy or not ready & {worker.connection, worker.process.sentinel}:
             continue
         try:
             said = worker.connection.recv() if worker.connection.poll() else None
@@ -133,12 +139,16 @@ def _collect(pool: list[WorkerProcess], queue: Queue, context: Any) -> None:
             said = None
         if said is None and worker.process.is_alive():
             continue
-        name, worker.task = worker.name, None
+        if said == READY:
+            worker.ready = True
+            continue
+        had, worker.task = worker.task, None
         if said is None:
             worker.process.join()
             worker.connection.close()
-            pool[place] = _start(context)
-            queue.lose(name)
+            pool[place] = _start(context, worker.deaths + 1 if had is None else 0)
+            if had is not None:
+                queue.lose(worker.name)
         elif not queue.answer(said):
             time.sleep(PAUSE)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 
+from unweave.store.lock import Busy
 from unweave.study.engines.worker import Report, Task, record_lost
 
 ATTEMPTS = 5  # of one run whose worker was killed, before the run counts as failed
@@ -60,7 +60,12 @@ class Queue:
         if self._begun[name] < ATTEMPTS:
             self._waiting.appendleft(name)
             return
-        error = f"its worker was killed {ATTEMPTS} times"
-        with suppress(OSError):  # of a full disk
-            record_lost(self._tasks[name], error)
-        self._report(Report(name, "failed", 0.0, error))
+        error, failed = f"its worker was killed {ATTEMPTS} times", True
+        try:
+            failed = record_lost(self._tasks[name], error)
+        except Busy:  # another launcher has it
+            self.answer(Report(name, "busy", 0.0, again=PAUSE))
+            return
+        except OSError:  # of a full disk
+            pass
+        self._report(Report(name, "failed", 0.0, error) if failed else Report(name, "finished", 0.0))

@@ -22,7 +22,7 @@ from unweave.progress import set_level, told
 from unweave.store.files import versions, write_text
 from unweave.store.folder import DOING, is_address
 from unweave.store.lock import Busy, locked
-from unweave.store.record import LEFT_OUT, SCORING_ERROR
+from unweave.store.record import LEFT_OUT, SCORING_ERROR, read_record
 from unweave.store.remote.checkout import Checkout, checked_out
 from unweave.store.state import State, read_state, write_state
 from unweave.store.store import Store
@@ -34,6 +34,7 @@ from unweave.training.configuration import write_configuration
 Outcome = Literal["finished", "failed", "busy", "away"]  # away: the store cannot be reached any more
 LOOK = 10.0  # seconds between two looks at a run that another machine trains
 CACHED = 4  # data sets that a worker keeps open
+READY = "ready"  # what a worker process sends once, before its first task
 POLL = 1.0  # seconds between two looks at the parent process
 
 
@@ -189,8 +190,11 @@ def record_failure(folder: Path, configuration: Configuration, error: BaseExcept
             (folder / SCORING_ERROR).write_text(text, encoding="utf-8")
 
 
-def record_lost(task: Task, error: str) -> None:
-    """Record that a run failed because its worker was killed again and again."""
+def record_lost(task: Task, error: str) -> bool:
+    """Record that a run failed because its worker was killed again and again.
+
+    Returns False if another launcher has trained and scored the run meanwhile.
+    """
     configuration = Configuration(**task.fields)
     with (
         checked_out(task.store, configuration.name, patience=task.patience) as checkout,
@@ -199,10 +203,14 @@ def record_lost(task: Task, error: str) -> None:
         state = read_state(folder)
         step, seconds = (state.step, state.seconds) if state else (0, 0.0)
         if state is not None and state.status == "finished":
+            record = read_record(folder)
+            if {one.metric for one in record.measured} | {*record.left_out} >= {*task.metrics}:
+                return False
             (folder / SCORING_ERROR).write_text(f"{error}\n", encoding="utf-8")
-            return
+            return True
         write_configuration(folder, configuration)
         write_state(folder, State("failed", step, versions(), seconds, error=error))
+    return True
 
 
 def work(connection: Any, environment: Mapping[str, str]) -> None:
@@ -214,14 +222,10 @@ def work(connection: Any, environment: Mapping[str, str]) -> None:
     set_level("quiet")
     stop_with_parent()
     worker = Worker()
-    while True:
-        try:
-            task = connection.recv()
-            if task is None:
-                return
+    with suppress(EOFError, OSError):  # the launcher has died
+        connection.send(READY)
+        while (task := connection.recv()) is not None:
             connection.send(worker.carry_out(task))
-        except (EOFError, OSError):  # the launcher has died
-            return
 
 
 def stop_with_parent() -> None:
