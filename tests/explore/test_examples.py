@@ -6,7 +6,7 @@ import torch
 import unweave
 from tests.training.small import bars, pictures
 from unweave.errors import InputError
-from unweave.explore.examples import along_factor, at_random, by_factors, seed_of, several
+from unweave.explore.examples import along_factor, at_random, by_factors, seed_of, several, start_seeds
 
 
 def test_an_image_is_found_by_its_factors() -> None:
@@ -55,3 +55,14 @@ def test_unknown_factors_and_seeds_are_refused() -> None:
     for seed in (None, -1, 2**32, "1", 0.5):
         with pytest.raises(InputError, match="seed must be a whole number"):
             seed_of(seed)
+
+
+def test_a_page_starts_from_the_image_with_most_contrast() -> None:
+    flat, edge, part = torch.full((8, 8), 90), torch.zeros(8, 8), torch.full((8, 8), 60)
+    edge[:, 4:], part[:, 4:] = 255, 120
+    data = unweave.load(torch.stack([flat, edge, part] * 4).to(torch.uint8))
+    seeds = start_seeds(data)
+    spread = [float(at_random(data, seed)[0].float().std()) for seed in seeds]
+    assert sorted(seeds) == list(range(16))
+    assert spread == sorted(spread, reverse=True)
+    assert spread[0] > 100 > spread[-1]

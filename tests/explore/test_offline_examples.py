@@ -6,7 +6,7 @@ import torch
 import unweave
 from tests.training.small import bars, pictures
 from unweave.explore import examples as explore_examples
-from unweave.explore.examples import choose_examples
+from unweave.explore.examples import choose_examples, start_seeds
 
 
 def test_examples_are_images_of_the_data_with_their_factors() -> None:
@@ -23,7 +23,7 @@ def test_every_value_of_every_factor_is_there_for_the_first_images() -> None:
     examples = choose_examples(bars())
     assert examples.factors is not None
     points = {tuple(point) for point in examples.factors.tolist()}
-    for root in examples.roots[:4]:
+    for root in start_seeds(bars())[:4]:
         point = examples.factors[root].tolist()
         for axis, size in enumerate((12, 3, 2)):
             for value in range(size):

@@ -17,7 +17,7 @@ from tests.cli.running import run as command
 from unweave import Run
 from unweave.errors import InputError
 from unweave.explore import offline_page
-from unweave.explore.examples import at_random
+from unweave.explore.examples import at_random, start_seeds
 from unweave.explore.offline_page import ExportedPage, export_page, marginals
 
 CHROMIUM = shutil.which("chromium")
@@ -72,12 +72,12 @@ class Opened:
 
     def code(self, latents: int) -> Tensor:
         """The positions of the sliders, in the order of the latents."""
-        rows = [self.page.locator(f"[data-latent='{i}'] input") for i in range(latents)]
+        rows = [self.page.locator(f"[data-latent='{i}'] input[type=range]") for i in range(latents)]
         return torch.tensor([float(row.input_value()) for row in rows])
 
     def move(self, latent: int, value: float) -> None:
         """Move a slider as a reader does."""
-        slider = self.page.locator(f"[data-latent='{latent}'] input")
+        slider = self.page.locator(f"[data-latent='{latent}'] input[type=range]")
         slider.evaluate("(s, value) => { s.value = value; s.dispatchEvent(new Event('input')); }", str(value))
 
     def shows(self, images: Tensor, selector: str = "[data-role=decoded]") -> bool:
@@ -128,16 +128,17 @@ def test_start_images_of_the_data_are_chosen_by_their_factors(opened: Callable[[
     view, data = opened("smooth"), smooth.data()
     sliders = view.page.locator(".factor input")
     point = [int(sliders.nth(k).input_value()) for k in range(3)]
-    for axis, value in ((0, 11), (1, 2), (0, 3)):
+    old = point[0]
+    for axis, value in ((0, 11), (0, 3), (0, old), (1, (point[1] + 1) % 3)):
         sliders.nth(axis).evaluate(
             "(s, value) => { s.value = value; s.dispatchEvent(new Event('input')); }", str(value)
         )
-        view.until(lambda axis=axis, value=value: sliders.nth(axis).input_value() == str(value))  # type: ignore[misc]
-        found = [int(sliders.nth(k).input_value()) for k in range(3)]
-        assert sum(a != b for a, b in zip(found, point, strict=True)) <= 2
+        found = [*point[:axis], value, *point[axis + 1 :]]
         image = data.images(torch.tensor([found]), torch.Generator()).float() / 255
-        view.until(lambda image=image: view.shows(image, "canvas.thumb"))  # type: ignore[misc]
+        view.until(lambda image=image: view.shows(image, ".origin canvas"))  # type: ignore[misc]
         view.until(lambda image=image: view.shows(smooth.decode(smooth.encode(image))))  # type: ignore[misc]
+        assert [int(sliders.nth(k).input_value()) for k in range(3)] == found  # no other factor has moved
+        view.until(lambda found=found: (found != point) == sliders.nth(2).is_disabled())  # type: ignore[misc]
 
 
 @in_browser
@@ -147,7 +148,7 @@ def test_a_picture_of_ones_own_is_encoded(opened: Callable[[str], Opened], smoot
     Image.fromarray(image[0, 0].numpy()).save(tmp_path / "own.png")
     view.page.get_by_text("Your own").click()
     view.page.locator("input[type=file]").set_input_files(tmp_path / "own.png")
-    view.until(lambda: view.shows(image.float() / 255, "canvas.thumb"))
+    view.until(lambda: view.shows(image.float() / 255, ".origin canvas"))
     view.until(lambda: view.shows(smooth.reconstruct(image)))
     (tmp_path / "broken.png").write_bytes(b"no picture")
     view.page.locator("input[type=file]").set_input_files(tmp_path / "broken.png")
@@ -158,21 +159,27 @@ def test_a_picture_of_ones_own_is_encoded(opened: Callable[[str], Opened], smoot
 def test_random_codes_heat_map_and_derivatives(opened: Callable[[str], Opened], smooth: Run) -> None:
     view = opened("smooth")
     view.until(lambda: view.page.locator("canvas.jacobian[data-frame]").count() == 4)
-    image, _ = at_random(smooth.data(), 0)  # the first one
+    data = smooth.data()
+    image, _ = at_random(data, start_seeds(data)[0])
     columns = smooth.jacobian(smooth.encode(image[None]))[0, :, 0]  # (D, H, W)
     scale = columns.abs().max()
     for latent in range(4):
         painted = view.pixels(f"[data-latent='{latent}'] canvas.jacobian").float()
         share = (columns[latent].abs() / scale) ** 0.7
         expected = torch.where(columns[latent] < 0, -139 * share, 204 * share)  # blue and orange, as in canvas.js
-        assert float((painted[..., 0] - painted[..., 2] - expected).abs().mean()) < 3
+        assert (
+            float((painted[..., 0] - painted[..., 2] - expected).abs().mean()) < 6
+        )  # kinks of ReLUs; a wrong sign gives 50
     start = view.code(4)
     view.page.get_by_text("Random code", exact=True).click()
     view.page.get_by_text("Sample a code").click()
     view.until(lambda: not torch.equal(view.code(4), start))
-    view.until(lambda: torch.equal(view.pixels("[data-role=decoded]"), view.pixels("canvas.thumb")))
+    view.until(lambda: torch.equal(view.pixels("[data-role=decoded]"), view.pixels(".origin canvas")))
     view.page.locator("button.cell").first.click()
-    view.until(lambda: view.page.locator(".pair canvas[data-frame]").count() == 2)
+    view.until(lambda: view.page.locator(".pair .strip[data-frame]").count() == 1)  # a random code has no factors
+    view.page.get_by_text("From the data", exact=True).click()
+    view.page.get_by_text("Random image").click()
+    view.until(lambda: view.page.locator(".pair .strip[data-frame]").count() == 2)
     assert view.pixels(".pair figure:nth-child(2) canvas").shape[0] == 16
 
 

@@ -20,6 +20,7 @@ from tests.explore.conftest import served
 from tests.training.small import SMALL, bars
 from unweave import Run
 from unweave.explore import find_selection
+from unweave.explore.examples import at_random, start_seeds
 from unweave.explore.rgba import to_rgba
 from unweave.explore.run_selection import select_given
 from unweave.store.state import State, write_state
@@ -83,12 +84,22 @@ def open_page(page: Page, address: str, run: Run) -> None:
     page.wait_for_selector(f"{DECODED}[data-frame]")
 
 
+def start_image(run: Run, place: int = 0) -> torch.Tensor:
+    """Return the image (1, C, H, W) that a page begins with, or the one at the far end of its first walk."""
+    data = run.data()
+    return at_random(data, start_seeds(data)[place])[0][None]
+
+
+def frames(strip: Locator) -> np.ndarray[Any, Any]:
+    """Return the pictures (n, H, W, 4) of a strip."""
+    shown = strip.locator("canvas")
+    size = shown.first.evaluate("canvas => [canvas.height, canvas.width]")
+    return np.array([pixels(shown.nth(i)) for i in range(shown.count())]).reshape(-1, *size, 4)
+
+
 def first_code(run: Run) -> torch.Tensor:
     """Return the code (1, D) of the image that a page begins with."""
-    from unweave.explore.examples import at_random
-
-    image, _ = at_random(run.data(), 0)
-    return run.encode(image[None])
+    return run.encode(start_image(run))
 
 
 def test_a_slider_changes_the_picture_as_the_decoder_says(page: Page, address: str, smooth: Run) -> None:
@@ -114,20 +125,14 @@ def test_strips_and_jacobian_stand_beside_each_latent(page: Page, address: str, 
     page.wait_for_selector(".latent:last-of-type .jacobian[data-frame]")
     row = page.locator(".latent").first
     latent = int(row.get_attribute("data-latent") or -1)
-    low, high = (float(row.locator("input").get_attribute(end) or 0) for end in ("min", "max"))
+    low, high = (float(row.locator("input[type=range]").get_attribute(end) or 0) for end in ("min", "max"))
     codes = first_code(smooth).repeat(9, 1)
     codes[:, latent] = torch.linspace(low, high, 9)
     strip = row.locator(".strip")
     page.wait_for_selector(".latent .strip[data-frame]")
-    shown = np.array(pixels(strip)).reshape(16, -1, 4)
     wanted = np.frombuffer(to_rgba(smooth.decode(codes)), np.uint8).reshape(9, 16, 16, 4).astype(int)
-    gap = (shown.shape[1] - 9 * 16) // 8
-    for i in range(9):
-        part = shown[:, i * (16 + gap) : i * (16 + gap) + 16]
-        assert np.abs(part - wanted[i]).max() <= 1
-    box = strip.bounding_box()
-    assert box is not None
-    strip.click(position={"x": box["width"] - 3, "y": box["height"] / 2})  # the last picture
+    assert np.abs(frames(strip) - wanted).max() <= 1
+    strip.locator("canvas").last.click()
     assert_shows(page, page.locator(DECODED), smooth.decode(codes[8:]))
 
 
@@ -156,7 +161,7 @@ def test_a_start_image_is_chosen_by_its_factors(page: Page, address: str, smooth
         slider.focus()
         page.keyboard.press("End")
     image = smooth.data().images([[11, 2, 1]])
-    assert_shows(page, page.locator(".origin .thumb"), image)
+    assert_shows(page, page.locator(".origin canvas"), image)
     assert_shows(page, page.locator(DECODED), smooth.reconstruct(image))
 
 
@@ -168,7 +173,7 @@ def test_a_picture_is_uploaded(page: Page, address: str, smooth: Run) -> None:
     page.get_by_text("Your own").click()
     upload = page.locator("input[type=file]")
     upload.set_input_files({"name": "bar.png", "mimeType": "image/png", "buffer": out.getvalue()})
-    assert_shows(page, page.locator(".origin .thumb"), image)
+    assert_shows(page, page.locator(".origin canvas"), image)
     assert_shows(page, page.locator(DECODED), smooth.reconstruct(image))
     upload.set_input_files({"name": "bar.png", "mimeType": "image/png", "buffer": b"broken"})
     page.get_by_text("not a complete PNG").wait_for()
@@ -180,9 +185,7 @@ def test_a_picture_is_uploaded(page: Page, address: str, smooth: Run) -> None:
 def test_a_walk_from_one_code_to_another(page: Page, address: str, smooth: Run) -> None:
     open_page(page, address, smooth)
     page.wait_for_selector(".way .strip[data-frame]")
-    from unweave.explore.examples import at_random
-
-    other = smooth.encode(at_random(smooth.data(), 1)[0][None])
+    other = smooth.encode(start_image(smooth, 1))
     walk = page.get_by_role("slider", name="From A to B")
     walk.focus()
     page.keyboard.press("End")
@@ -202,15 +205,77 @@ def test_a_cell_of_the_heat_map_moves_a_latent_and_a_factor(page: Page, address:
     captions = page.locator(".pair figcaption").all_inner_texts()
     latent = int(page.locator(".latent").nth(1).get_attribute("data-latent") or -1)
     assert captions == [f"Latent z{latent}", "Factor place"]
-    shown = np.array(pixels(page.locator(".pair canvas").nth(1))).reshape(16, -1, 4)
-    from unweave.explore.examples import at_random
-
-    point = at_random(smooth.data(), 0)[1]
+    data = smooth.data()
+    point = at_random(data, start_seeds(data)[0])[1]
     assert point is not None
-    truth = smooth.data().images([[place, *point[1:]] for place in range(12)])
-    gap = (shown.shape[1] - 12 * 16) // 11
-    for place in range(12):
-        assert np.array_equal(shown[:, place * (16 + gap) : place * (16 + gap) + 16, 0], truth[place, 0].numpy())
+    truth = data.images([[place, *point[1:]] for place in range(12)])
+    assert np.array_equal(frames(page.locator(".pair .strip").nth(1))[..., 0], truth[:, 0].numpy())
+    assert page.locator(".pair .frame").evaluate_all("all => new Set(all.map(f => f.clientWidth)).size") == 1
+
+
+def test_latent_and_factor_of_the_heat_map_start_from_one_image(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    sliders = page.locator(".latent input[type=range]")
+    latent = int(page.locator(".latent").nth(1).get_attribute("data-latent") or -1)
+    low, high = (float(sliders.nth(1).get_attribute(end) or 0) for end in ("min", "max"))
+    sliders.first.focus()
+    page.keyboard.press("End")  # a move of another latent is not part of the start image
+    page.locator(".heatmap tbody tr").first.locator("button").nth(1).click()
+    page.get_by_text("Both from the start image.").wait_for()
+    codes = first_code(smooth).repeat(9, 1)
+    codes[:, latent] = torch.linspace(low, high, 9)
+    wanted = np.frombuffer(to_rgba(smooth.decode(codes)), np.uint8).reshape(9, 16, 16, 4).astype(int)
+    assert np.abs(frames(page.locator(".pair .strip").first) - wanted).max() <= 1
+    page.get_by_text("Random code", exact=True).click()
+    page.get_by_role("button", name="Sample a code").click()
+    page.get_by_text("only the latent is shown").wait_for()
+    assert page.locator(".pair figcaption").all_inner_texts() == [f"Latent z{latent}"]
+
+
+def test_strips_are_large_and_take_their_room_at_once(page: Page, address: str, smooth: Run, stepped: Run) -> None:
+    held: list[Any] = []
+    free = threading.Event()
+    page.route("**/decode", lambda route: route.continue_() if free.is_set() else held.append(route))
+    page.goto(f"{address}#/run/{smooth.name}")
+    page.wait_for_selector(".latent .frame")
+    height = "() => document.querySelector('.latents').getBoundingClientRect().height"
+    before = page.evaluate(height)
+    free.set()
+    for route in held:
+        route.continue_()
+    page.wait_for_selector(".latent:last-of-type .strip[data-frame]")
+    assert page.evaluate(height) == before
+    boxes = [page.locator(f"canvas[data-role={role}]").bounding_box() for role in ("input", "decoded")]
+    sizes = [box and (box["y"], box["width"], box["height"]) for box in boxes]
+    assert sizes[0] == sizes[1]
+    width = "() => document.querySelector('.latent .frame').getBoundingClientRect().width"
+    small = page.evaluate(width)
+    assert small >= 56
+    page.locator(".latent .frame").nth(4).hover()
+    assert page.locator(".latent .frame").nth(4).evaluate("f => f.getBoundingClientRect().width") > 2 * small
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    assert page.evaluate(width) > 1.3 * small
+
+
+def test_a_value_is_typed_reset_locked_and_played(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    row, code = page.locator(".latent").first, first_code(smooth)
+    latent = int(row.get_attribute("data-latent") or -1)
+    start = float(code[0, latent])
+    row.get_by_label(f"Value of z{latent}").fill("1.25")
+    page.keyboard.press("Enter")
+    code[0, latent] = 1.25
+    assert_shows(page, page.locator(DECODED), smooth.decode(code))
+    row.get_by_label(f"Lock z{latent}").click()
+    page.get_by_role("button", name="Back to start").click()
+    assert_shows(page, page.locator(DECODED), smooth.decode(code))
+    row.get_by_label(f"Lock z{latent}").click()
+    row.locator("input[type=range]").dispatch_event("dblclick")
+    assert float(row.get_by_label(f"Value of z{latent}").input_value()) == pytest.approx(start, abs=1e-3)
+    row.get_by_label(f"Play z{latent}").click()
+    page.wait_for_function("z => Math.abs(document.querySelector('.latent .value').value - z) > 0.2", arg=start)
+    row.get_by_label(f"Play z{latent}").click()
+    assert row.get_by_label(f"Play z{latent}").get_attribute("aria-pressed") == "false"
 
 
 def test_cells_of_the_heat_map_stand_in_line(page: Page, address: str, smooth: Run) -> None:
@@ -233,12 +298,10 @@ def test_runs_side_by_side_start_from_the_same_picture(page: Page, address: str,
         page.get_by_label(f"Compare {run.name}").check()
     page.get_by_role("button", name="Compare 2 runs").click()
     page.wait_for_selector(".compared:nth-child(2) canvas[data-role=decoded][data-frame]")
-    from unweave.explore.examples import at_random
-
-    image = at_random(smooth.data(), 0)[0][None]
+    image = start_image(smooth)
     for run in (smooth, stepped):
         column = page.locator(f".compared[data-run='{run.name}']")
-        assert_shows(page, column.locator(".origin .thumb"), image)
+        assert_shows(page, column.locator(".origin canvas"), image)
         assert_shows(page, column.locator(DECODED), run.reconstruct(image))
 
 

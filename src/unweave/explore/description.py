@@ -10,6 +10,7 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import InputError, Unavailable
+from unweave.explore.examples import start_seeds
 from unweave.factors import FactorSpace
 from unweave.latents import Summary
 from unweave.metrics import Follows
@@ -40,7 +41,10 @@ def describe(
         "factors": None if space is None else _factors(space),
         "mutualInformation": None if found is None or space is None else np.round(found.share, 4).tolist(),
         "follows": None if found is None else _matrix(found),
-        "start": {"codes": summary.mean if summary else [0.0] * run.size},
+        "start": {
+            "codes": summary.mean if summary else [0.0] * run.size,
+            "seeds": None if data is None or not data.has_images else start_seeds(data)[:2],
+        },
         "note": no_data,
         "hint": run.hint,
         "can": {

@@ -77,17 +77,24 @@ class Examples:
     roots: list[int]
 
 
+def start_seeds(data: FactorData) -> list[int]:
+    """Return the seeds of the images to start from, the one with most contrast first; see :func:`at_random`."""
+    chosen = [at_random(data, seed)[0] for seed in range(min(MOST_ROOTS, _room(data)))]
+    contrast = torch.stack(chosen).double().flatten(2).var(-1).mean(-1)  # (n,), of the pixels of each channel
+    return [int(seed) for seed in contrast.argsort(descending=True, stable=True)]
+
+
 def choose_examples(data: FactorData) -> Examples:
     """Return images of the data, as many as fit, always the same ones."""
-    most = max(2, MOST_BYTES // (data.shape[0] * data.shape[1] * data.shape[2]))
-    chosen = [at_random(data, seed) for seed in range(min(MOST_ROOTS, most))]
+    seeds = start_seeds(data)
+    chosen = [at_random(data, seed) for seed in range(len(seeds))]
     images = [image[None] for image, _ in chosen]
     roots = list(range(len(images)))
     if not data.has_factors:
         return Examples(torch.cat(images), None, roots)
     factors = [torch.tensor([point]) for _, point in chosen]
-    room = most - len(images)
-    for point in factors[:MOST_STRIPS]:
+    room = _room(data) - len(images)
+    for point in [factors[seed] for seed in seeds[:MOST_STRIPS]]:
         if room < sum(min(size, MOST_SHOWN) for size in data.space.sizes):
             break
         for axis, name in enumerate(data.space.names):
@@ -98,3 +105,8 @@ def choose_examples(data: FactorData) -> Examples:
             factors.append(points)
             room -= len(values)
     return Examples(torch.cat(images), torch.cat(factors), roots)
+
+
+def _room(data: FactorData) -> int:
+    """Return how many images of the data an exported page has room for."""
+    return max(2, MOST_BYTES // (data.shape[0] * data.shape[1] * data.shape[2]))

@@ -1,7 +1,7 @@
 // The source of a run that is stored in the file itself; see source.js for what a source does. The model is computed
 // by onnxruntime-web. Images of the data were chosen when the file was written.
 import { InferenceSession, Tensor, env } from "onnxruntime-web";
-import { nearestExample, stripOf } from "unweave/offline-examples";
+import { exampleAlong, stripOf, stripStart } from "unweave/offline-examples";
 import { has, unpack } from "unweave/packed";
 import { imageTensor, rgbaOfBytes, rgbaOfFloats, toPixels } from "unweave/pixels";
 import { sampleCode } from "unweave/sampling";
@@ -73,15 +73,19 @@ export async function openSource() {
     };
   }
   if (examples) {
-    source.example = async ({ factors, seed }) => {
-      const row = factors ? nearestExample(examples.factors, description.factors, factors, last) : examples.roots[seed % examples.roots.length];
-      return example(row);
-    };
-    source.factorStrip = async (name, factors) => {
-      const axis = description.factors.findIndex((factor) => factor.name === name);
-      const rows = stripOf(examples, description.factors, axis, factors);
-      return { image: rgbaOfBytes(pictures, rows, description.shape), n: rows.length, values: rows.map((row) => examples.factors[row][axis]) };
-    };
+    source.example = async ({ factors, seed }) =>
+      example(factors ? exampleAlong(examples.factors, description.factors, factors, last) : examples.roots[seed % examples.roots.length]);
+    if (examples.factors) {
+      source.movable = (factors) => description.factors.map((_, axis) => stripOf(examples, axis, factors).length > 1);
+      source.factorStrip = async (name, factors) => {
+        const axis = description.factors.findIndex((factor) => factor.name === name);
+        const root = stripStart(examples, description.factors, axis, factors);
+        const rows = stripOf(examples, axis, examples.factors[root]);
+        const strip = { image: rgbaOfBytes(pictures, rows, description.shape), n: rows.length, values: rows.map((row) => examples.factors[row][axis]) };
+        const same = examples.factors[root].every((value, k) => value === factors[k]);
+        return same ? strip : { ...strip, codes: Float32Array.from(examples.codes[root]) };
+      };
+    }
   }
   if (marginals) {
     source.sample = async (seed) => {

@@ -1,7 +1,6 @@
 // Pictures on canvases: one, a strip of several, and signed values with a diverging palette.
 import { h } from "unweave/element";
 
-const GAP = 2; // pixels between the pictures of a strip, at the size of the pictures
 const NEGATIVE = [33, 102, 172]; // blue and orange are told apart by almost everybody
 const POSITIVE = [224, 130, 20];
 
@@ -20,23 +19,25 @@ export function paint(canvas, rgba, width, height, index = 0) {
   canvas.dataset.frame = Number(canvas.dataset.frame ?? 0) + 1;
 }
 
-/** Paint n pictures side by side, beginning with the one at an index. */
-export function paintStrip(canvas, rgba, n, width, height, first = 0) {
-  const gap = Math.max(1, Math.round((GAP * width) / 40));
-  resize(canvas, n * (width + gap) - gap, height);
-  const context = canvas.getContext("2d");
-  const size = width * height * 4;
-  for (let i = 0; i < n; i += 1) {
-    const part = rgba.slice((first + i) * size, (first + i + 1) * size);
-    context.putImageData(new ImageData(part, width, height), i * (width + gap), 0);
-  }
-  canvas.dataset.frame = Number(canvas.dataset.frame ?? 0) + 1;
+/** Make a strip of n pictures of a size, which takes its final room before it is painted. */
+export function makeStrip(label, n, [, height, width], titles = []) {
+  const frames = Array.from({ length: n }, (_, i) =>
+    h("canvas", { class: "frame", width, height, title: titles[i], "aria-hidden": "true" }),
+  );
+  const strip = h("div", { class: "strip", role: "img", "aria-label": label }, frames);
+  strip.style.setProperty("--n", n);
+  return strip;
 }
 
-/** Return which of n pictures of a strip an event points at. */
-export function pointedAt(canvas, event, n) {
-  const box = canvas.getBoundingClientRect();
-  return Math.min(n - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * n)));
+/** Paint the pictures of a strip, beginning with the one at an index. */
+export function paintStrip(strip, rgba, width, height, first = 0) {
+  [...strip.children].forEach((frame, i) => paint(frame, rgba, width, height, first + i));
+  strip.dataset.frame = Number(strip.dataset.frame ?? 0) + 1;
+}
+
+/** Return which picture of a strip an event points at, -1 for none. */
+export function pointedAt(strip, event) {
+  return [...strip.children].indexOf(event.target);
 }
 
 /** Paint signed values, negative ones blue and positive ones orange; the scale has full colour. */

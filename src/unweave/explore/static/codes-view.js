@@ -1,5 +1,5 @@
 // The page of a representation without a decoder: which factor each latent follows, and images of the data along it.
-import { paintStrip, picture } from "unweave/canvas";
+import { makeStrip, paintStrip } from "unweave/canvas";
 import { h, short, words } from "unweave/element";
 
 /** Return the view: one row per latent, with images from its lowest to its highest value, and the matrix. */
@@ -20,12 +20,16 @@ export function makeCodesView(source, description, onProblem) {
 
 function makeRow(source, description, latent, onProblem) {
   const name = `z${latent.index}`;
-  const strip = description.can.data ? picture(`Images of the data along ${name}`, "strip") : null;
-  if (strip) {
+  const place = h("div", {});
+  if (description.can.data) {
     const [, height, width] = description.shape;
     source
       .alongLatent(latent.index)
-      .then(({ image, n }) => paintStrip(strip, image, n, width, height))
+      .then(({ image, n, values }) => {
+        const strip = makeStrip(`Images of the data along ${name}`, n, description.shape, values.map((v) => short(v)));
+        paintStrip(strip, image, width, height);
+        place.append(strip);
+      })
       .catch((error) => onProblem(error.message));
   }
   return h(
@@ -33,7 +37,7 @@ function makeRow(source, description, latent, onProblem) {
     { class: latent.active ? "code-row" : "code-row inactive", "data-latent": latent.index },
     h("b", {}, name),
     h("span", { class: "factor" }, followed(latent)),
-    strip,
+    place,
   );
 }
 

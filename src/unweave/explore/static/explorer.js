@@ -11,9 +11,13 @@ const LONG_REST = 300; // and the Jacobian
 export function makeExplorer(source, description, { onMove = () => {} } = {}) {
   const [, height, width] = description.shape;
   const problem = notice();
-  const input = picture("Start image", "thumb");
-  const decoded = picture("Decoded picture", "large");
-  decoded.dataset.role = "decoded";
+  const [input, decoded] = ["input", "decoded"].map((role) => {
+    const canvas = picture(role === "input" ? "Start image" : "Decoded picture", "large");
+    Object.assign(canvas, { width, height });
+    canvas.dataset.role = role;
+    return canvas;
+  });
+  const caption = h("figcaption", {}, "Reconstruction");
   const latents = makeLatents(description, moved);
   let start = null;
   let touched = false;
@@ -35,6 +39,7 @@ export function makeExplorer(source, description, { onMove = () => {} } = {}) {
 
   function moved() {
     touched = true;
+    caption.textContent = "Decoded from the sliders";
     refresh();
     onMove(latents.code);
   }
@@ -46,6 +51,7 @@ export function makeExplorer(source, description, { onMove = () => {} } = {}) {
   }
 
   function setCode(code) {
+    latents.stop();
     latents.set(code);
     moved();
   }
@@ -54,15 +60,15 @@ export function makeExplorer(source, description, { onMove = () => {} } = {}) {
   return {
     rows: latents.element,
     pictures: h(
-      "figure",
+      "div",
       { class: "pictures" },
-      decoded,
       h(
-        "figcaption",
-        {},
-        h("div", { class: "origin" }, input, h("span", {}, "Start image")),
-        h("button", { class: "quiet", onclick: () => start && setCode(start) }, "Back to start"),
+        "div",
+        { class: "both" },
+        h("figure", { class: "origin" }, input, h("figcaption", {}, "Start image")),
+        h("figure", {}, decoded, caption),
       ),
+      h("button", { class: "quiet", onclick: () => start && setCode(start) }, "Back to start"),
       problem.element,
     ),
     code: () => latents.code,
@@ -72,11 +78,14 @@ export function makeExplorer(source, description, { onMove = () => {} } = {}) {
     /** Begin at another picture: {codes, image}. */
     setStart({ codes, image }) {
       start = codes.slice();
+      latents.stop();
+      latents.setStart(start);
       input.parentElement.hidden = !image;
       if (image) paint(input, image, width, height);
       latents.set(codes);
       refresh();
       touched = false;
+      caption.textContent = image ? "Reconstruction" : "Decoded";
       onMove(latents.code);
     },
   };

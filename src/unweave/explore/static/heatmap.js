@@ -1,5 +1,5 @@
 // The mutual information of latents and factors as a table of cells; a click shows both of them move.
-import { paintStrip, picture } from "unweave/canvas";
+import { makeStrip, paintStrip } from "unweave/canvas";
 import { h, notice, short, words } from "unweave/element";
 import { latest } from "unweave/latest";
 import { stripValues, traversal } from "unweave/source";
@@ -7,8 +7,8 @@ import { stripValues, traversal } from "unweave/source";
 const FRAMES = 9;
 const MOST = 32; // latents, the most important ones
 
-/** Make the map; getCode() and getFactors() give the picture from which latent and factor move. */
-export function makeHeatmap(source, description, getCode, getFactors) {
+/** Make the map; getStart() gives {codes, factors} of the image from which latent and factor move. */
+export function makeHeatmap(source, description, getStart) {
   const [, height, width] = description.shape;
   const problem = notice();
   const latents = description.latents.slice(0, MOST);
@@ -16,24 +16,31 @@ export function makeHeatmap(source, description, getCode, getFactors) {
   let selected = null;
 
   const show = latest(async (latent, factor) => {
-    const values = stripValues(latent, FRAMES);
+    const start = getStart();
+    if (!start) return;
     const strips = [];
-    const rgba = await source.decode(traversal(getCode(), latent.index, values), values.length);
-    const moved = picture(`Pictures along z${latent.index}`, "strip wide");
-    paintStrip(moved, rgba, values.length, width, height);
-    strips.push(["Latent", `z${latent.index}`, moved]);
-    if (source.factorStrip && description.can.data) {
-      const point = getFactors() ?? description.factors.map((f) => Math.floor(f.size / 2));
-      const { image, n } = await source.factorStrip(factor.name, point);
-      const truth = picture(`Images of the data along ${words(factor.name)}`, "strip wide");
-      paintStrip(truth, image, n, width, height);
+    let codes = start.codes;
+    let said = "The factors of this picture are not known: only the latent is shown.";
+    if (start.factors && source.factorStrip) {
+      const found = await source.factorStrip(factor.name, start.factors);
+      const truth = makeStrip(`Images of the data along ${words(factor.name)}`, found.n, description.shape, found.values);
+      paintStrip(truth, found.image, width, height);
       strips.push(["Factor", words(factor.name), truth]);
+      codes = found.codes ?? codes;
+      said = found.codes ? "Both from the closest image in this file." : "Both from the start image.";
     }
+    const values = stripValues(latent, FRAMES);
+    const moved = makeStrip(`Pictures along z${latent.index}`, values.length, description.shape, values.map((v) => short(v)));
+    paintStrip(moved, await source.decode(traversal(codes, latent.index, values), values.length), width, height);
+    strips.unshift(["Latent", `z${latent.index}`, moved]);
+    const most = Math.max(...strips.map(([, , strip]) => strip.children.length));
+    for (const [, , strip] of strips) strip.style.setProperty("--n", most);
     above.hidden = false;
     above.replaceChildren(
-      ...strips.map(([kind, name, canvas]) =>
-        h("figure", {}, h("figcaption", {}, `${kind} `, h("b", {}, name)), canvas),
+      ...strips.map(([kind, name, strip]) =>
+        h("figure", {}, h("figcaption", {}, `${kind} `, h("b", {}, name)), strip),
       ),
+      h("p", { class: "hint" }, said),
     );
   }, problem.show);
 

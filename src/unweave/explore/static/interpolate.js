@@ -1,5 +1,5 @@
 // Walk from one code to another.
-import { paint, paintStrip, picture, pointedAt } from "unweave/canvas";
+import { makeStrip, paint, paintStrip, picture, pointedAt } from "unweave/canvas";
 import { h, notice } from "unweave/element";
 import { latest } from "unweave/latest";
 import { between } from "unweave/source";
@@ -20,16 +20,18 @@ export function makeInterpolation(source, description, getCode, setCode) {
     "aria-label": "From A to B",
     oninput: walk,
   });
-  const strip = picture("Pictures from A to B", "strip");
+  const strip = makeStrip("Pictures from A to B", FRAMES, description.shape);
   strip.addEventListener("click", (event) => {
-    slider.value = pointedAt(strip, event, FRAMES) / (FRAMES - 1);
+    const at = pointedAt(strip, event);
+    if (at < 0) return;
+    slider.value = at / (FRAMES - 1);
     walk();
   });
   const draw = latest(async () => {
     const rows = Array.from({ length: FRAMES }, (_, i) => at(i / (FRAMES - 1)));
     const codes = new Float32Array(rows.flatMap((row) => [...row]));
     const rgba = await source.decode(codes, FRAMES);
-    paintStrip(strip, rgba, FRAMES, width, height);
+    paintStrip(strip, rgba, width, height);
     ends.forEach((end, i) => paint(end.canvas, rgba, width, height, i * (FRAMES - 1)));
   }, problem.show);
 

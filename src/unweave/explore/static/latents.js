@@ -1,16 +1,18 @@
 // One row per latent: what it follows, a slider, a strip of pictures along it, and its column of the Jacobian.
-import { paintSigned, paintStrip, picture, pointedAt } from "unweave/canvas";
+import { makeStrip, paintSigned, paintStrip, picture, pointedAt } from "unweave/canvas";
 import { h, short, words } from "unweave/element";
 import { nearest, stripValues, traversal } from "unweave/source";
 
 const FRAMES = 9; // of a strip
 const SHOWN = 24; // rows before "show all"
+const PLAYED = 33; // values of a continuous latent that plays, from end to end
+const PACE = 90; // milliseconds per value
 
 /** Make the rows of all latents; onChange(code) is called when one is moved. */
 export function makeLatents(description, onChange) {
   const [, height, width] = description.shape;
   const code = new Float32Array(description.latents.length);
-  const rows = description.latents.map((latent) => makeRow(latent, (value) => move(latent, value)));
+  const rows = description.latents.map((latent) => makeRow(latent, description.shape, (value) => move(latent, value)));
   const more = h("button", { class: "quiet", onclick: showAll }, `Show all ${rows.length} latents`);
   const element = h(
     "div",
@@ -36,9 +38,20 @@ export function makeLatents(description, onChange) {
   return {
     element,
     code,
+    /** Show a code; latents that are locked keep their values. */
     set(values) {
-      code.set(values);
-      for (const row of rows) row.show(code[row.latent.index]);
+      for (const row of rows) {
+        if (!row.isLocked()) code[row.latent.index] = values[row.latent.index];
+        row.show(code[row.latent.index]);
+      }
+    },
+    /** Set the values that a double click returns to. */
+    setStart(values) {
+      for (const row of rows) row.setStart(values[row.latent.index]);
+    },
+    /** Stop the latents that play. */
+    stop() {
+      for (const row of rows) row.stop();
     },
     /** Return the codes of the strips of all rows that are shown, and a function that paints their pictures. */
     strips() {
@@ -53,7 +66,7 @@ export function makeLatents(description, onChange) {
       const paint = (rgba) => {
         let first = 0;
         for (const row of shown) {
-          paintStrip(row.strip, rgba, row.values.length, width, height, first);
+          paintStrip(row.strip, rgba, width, height, first);
           first += row.values.length;
         }
       };
@@ -69,54 +82,123 @@ export function makeLatents(description, onChange) {
   };
 }
 
-function makeRow(latent, onMove) {
+function makeRow(latent, shape, onMove) {
+  const [, height, width] = shape;
   const values = stripValues(latent, FRAMES);
   const name = `z${latent.index}`;
-  const output = h("output", { class: "value" });
   const levels = latent.levels;
+  let start = null;
+  let timer = null;
+  const typed = h("input", {
+    type: "number",
+    class: "value",
+    step: "any",
+    "aria-label": `Value of ${name}`,
+    onchange: () => Number.isFinite(typed.valueAsNumber) && choose(nearest(latent, typed.valueAsNumber)),
+  });
   const slider = h("input", {
     type: "range",
     class: levels ? "stepped" : "",
     min: levels ? 0 : latent.low,
     max: levels ? levels.length - 1 : latent.high,
     step: levels ? 1 : (latent.high - latent.low) / 200,
+    title: "Double-click to return to the start image",
     "aria-label": latent.factor ? `Latent ${name}, follows ${words(latent.factor)}${latent.weak ? " weakly" : ""}` : `Latent ${name}`,
     oninput: () => choose(levels ? levels[slider.valueAsNumber] : slider.valueAsNumber),
+    ondblclick: () => start !== null && choose(start),
   });
   if (levels) slider.style.setProperty("--steps", levels.length - 1);
-  const strip = picture(`Pictures along ${name}`, "strip");
-  strip.addEventListener("click", (event) => choose(values[pointedAt(strip, event, values.length)]));
-  const marker = h("span", { class: "marker" });
+  const strip = makeStrip(
+    `Pictures along ${name}`,
+    values.length,
+    shape,
+    values.map((value) => `${name} = ${short(value)}`),
+  );
+  strip.addEventListener("click", (event) => {
+    const at = pointedAt(strip, event);
+    if (at >= 0) choose(values[at]);
+  });
   const jacobian = picture(`Derivative of the picture by ${name}`, "jacobian");
-  jacobian.title = `∂ picture / ∂ ${name}: orange rises, blue falls`;
+  Object.assign(jacobian, { width, height, title: `∂ picture / ∂ ${name}: orange rises, blue falls` });
+  const play = h("button", { class: "small", "aria-pressed": "false", "aria-label": `Play ${name}`, onclick: toggle }, "▶");
+  const lock = h(
+    "button",
+    {
+      class: "small",
+      "aria-pressed": "false",
+      "aria-label": `Lock ${name}`,
+      title: "A locked latent keeps its value when another image or code is chosen",
+      onclick: () => lock.setAttribute("aria-pressed", String(!isLocked())),
+    },
+    "Lock",
+  );
+  const along = h("div", { class: "along" }, strip, slider);
+  along.style.setProperty("--n", values.length);
   const element = h(
     "div",
     { class: latent.active ? "latent" : "latent inactive", "data-latent": latent.index },
-    h("div", { class: "follows" }, h("span", { class: "name" }, name), follows(latent)),
-    h("div", { class: "move" }, slider, output),
-    h("div", { class: "along" }, h("div", { class: "frames" }, strip, marker)),
+    h(
+      "div",
+      { class: "about" },
+      h("div", { class: "follows" }, h("span", { class: "name" }, name), follows(latent)),
+      h("div", { class: "controls" }, typed, play, lock),
+    ),
+    along,
     jacobian,
   );
 
+  function isLocked() {
+    return lock.getAttribute("aria-pressed") === "true";
+  }
+
   function choose(value) {
+    stop();
+    take(value);
+  }
+
+  function take(value) {
     show(value);
     onMove(value);
+  }
+
+  function toggle() {
+    if (timer !== null) stop();
+    else {
+      const path = levels ?? stripValues(latent, PLAYED);
+      const there = [...path, ...path.slice(1, -1).reverse()];
+      let step = path.indexOf(nearest({ ...latent, levels: path }, typed.valueAsNumber || 0));
+      timer = setInterval(() => {
+        if (!element.isConnected) stop();
+        else take(there[(step += 1) % there.length]);
+      }, levels ? 4 * PACE : PACE);
+      shownAsPlaying(true);
+    }
+  }
+
+  function stop() {
+    clearInterval(timer);
+    timer = null;
+    shownAsPlaying(false);
+  }
+
+  function shownAsPlaying(playing) {
+    play.setAttribute("aria-pressed", String(playing));
+    play.textContent = playing ? "❚❚" : "▶";
   }
 
   function show(value) {
     const taken = levels ? nearest(latent, value) : value;
     slider.value = levels ? levels.indexOf(taken) : value;
-    output.textContent = short(value);
+    typed.value = Number(value.toFixed(3));
     slider.setAttribute(
       "aria-valuetext",
       levels ? `level ${levels.indexOf(taken) + 1} of ${levels.length}` : short(value),
     );
     const closest = values.reduce((best, v, i) => (Math.abs(v - value) < Math.abs(values[best] - value) ? i : best), 0);
-    marker.style.left = `${(100 * closest) / values.length}%`;
-    marker.style.width = `${100 / values.length}%`;
+    [...strip.children].forEach((frame, i) => frame.classList.toggle("at", i === closest));
   }
 
-  return { element, latent, values, strip, jacobian, show };
+  return { element, latent, values, strip, jacobian, show, isLocked, stop, setStart: (value) => (start = value) };
 }
 
 function follows(latent) {

@@ -1,5 +1,5 @@
 // Watch a run train: its progress, its curves, and reconstructions from the last checkpoint.
-import { paintStrip, picture } from "unweave/canvas";
+import { makeStrip, paintStrip } from "unweave/canvas";
 import { makeCurves } from "unweave/curves";
 import { duration, h, notice } from "unweave/element";
 
@@ -61,12 +61,13 @@ export function makeLive(source, shape, onCheckpoint) {
   }
 
   async function reconstruct() {
-    const [, height, width] = shape ?? (await source.describe()).shape;
+    const size = shape ?? (await source.describe()).shape;
+    const [, height, width] = size;
     const { image, n } = await source.reconstructions();
     const strips = ["Images", "Reconstructions from the last checkpoint"].map((title, row) => {
-      const canvas = picture(title, "strip wide");
-      paintStrip(canvas, image, n, width, height, row * n);
-      return h("figure", {}, h("figcaption", {}, title), canvas);
+      const strip = makeStrip(title, n, size);
+      paintStrip(strip, image, width, height, row * n);
+      return h("figure", {}, h("figcaption", {}, title), strip);
     });
     pictures.replaceChildren(...strips);
   }

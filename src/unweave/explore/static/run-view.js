@@ -4,7 +4,6 @@ import { h, notice } from "unweave/element";
 import { makeExplorer } from "unweave/explorer";
 import { makeHeatmap } from "unweave/heatmap";
 import { makeInterpolation } from "unweave/interpolate";
-import { settled } from "unweave/latest";
 import { makeLive } from "unweave/live";
 import { makeStart } from "unweave/start";
 
@@ -47,26 +46,23 @@ export function showRun(root, source, links = []) {
       );
       return;
     }
-    let factors = null;
-    const explorer = makeExplorer(source, description, { onMove: settled(400, () => heatmap?.refresh()) });
-    const heatmap = description.mutualInformation
-      ? makeHeatmap(source, description, explorer.code, () => factors)
-      : null;
+    const explorer = makeExplorer(source, description);
+    const heatmap = description.mutualInformation ? makeHeatmap(source, description, () => kept) : null;
     const interpolation = makeInterpolation(source, description, explorer.code, explorer.setCode);
     let begun = false;
     const start = makeStart(source, description, begin);
 
     function begin(picture) {
-      factors = picture.factors ?? factors;
+      kept = picture;
       explorer.setStart(picture);
+      heatmap?.refresh();
       if (!begun) secondEnd(picture.codes).catch((error) => problem.show(error.message));
       begun = true;
-      kept = picture;
     }
 
     async function secondEnd(codes) {
       const other = description.can.data
-        ? await source.example({ seed: 1 })
+        ? await source.example({ seed: description.start.seeds[1] })
         : description.can.sample
           ? await source.sample(1)
           : { codes };
@@ -127,6 +123,6 @@ function columnTitles(description) {
   return h(
     "div",
     { class: "columns", "aria-hidden": "true" },
-    [order, "Move", "Traversal", "∂x/∂z"].map((title) => h("span", {}, title)),
+    [order, "Traversal: point at a picture, click it, or move the slider", "∂x/∂z"].map((title) => h("span", {}, title)),
   );
 }

@@ -22,7 +22,8 @@
 //   factors: [{name, size, kind}…] or null,
 //   mutualInformation: number[D][K] or null,     by column of the codes: I(z; f) / H(f) above chance, 0 where not above
 //   follows: {factors, share, chance, unfollowed} or null,  the same for factors that are on no grid as well
-//   start: {codes: number[D]} or null,           where to start if can.data is false
+//   start: {codes: number[D], seeds: [a, b]},    where to start: at the codes if can.data is false, else at example a;
+//                                                b is the far end of the first walk
 //   note, hint,                sentences for the heading, or ""
 //   can: {encode, decode, data, sample, jacobian, live}  booleans; where one is false, its methods are absent
 // }>
@@ -32,7 +33,10 @@
 // source.example({factors} | {seed}) → Promise<{codes, image, factors}>   can.data; the picture of given factors, or a
 //                                                                 random one; factors is null where there are none
 // source.sample(seed) → Promise<{codes, image}>                   can.sample; a random code and its picture
-// source.factorStrip(factor, factors) → Promise<{image, n, values}>  can.data; n pictures in which one factor moves
+// source.factorStrip(factor, factors) → Promise<{image, n, values, codes}>  can.data; n pictures in which one factor moves;
+//                                                                 codes only if they start from another image, its codes
+// source.movable(factors) → boolean[K]                            only where not every image is there: which factors can
+//                                                                 be moved from an image
 // source.alongLatent(latent) → Promise<{image, n, values}>         can.data without can.decode; n pictures of the data,
 //                                                                 from the lowest to the highest value of the latent
 // source.jacobian(codes) → Promise<Float32Array>                  can.jacobian; D signed pictures of H × W values: the
@@ -53,7 +57,7 @@ export function traversal(code, latent, values) {
   return codes;
 }
 
-const MOST_LEVELS = 12; // of a quantised latent, that a strip shows completely
+const MOST_LEVELS = 10; // of a quantised latent, that a strip shows completely
 
 /** Return the values that a latent takes in a strip: its levels, or n values evenly spaced over its range. */
 export function stripValues(latent, n) {

@@ -10,7 +10,10 @@ export function makeStart(source, description, onStart) {
   const request = latest(async (load) => {
     const number = asked;
     const picture = { factors: null, ...(await load()) };
-    if (number === asked && picture.factors) sliders.forEach((slider, k) => slider.show(picture.factors[k]));
+    if (number === asked && picture.factors) {
+      const movable = source.movable?.(picture.factors);
+      sliders.forEach((slider, k) => slider.show(picture.factors[k], movable?.[k] ?? true));
+    }
     await onStart(picture);
   }, problem.show);
   const panels = [];
@@ -26,6 +29,7 @@ export function makeStart(source, description, onStart) {
         { class: "factors" },
         sliders.map((s) => s.element),
         random,
+        source.movable ? h("p", { class: "hint" }, "This file contains some images of the data: factors move one at a time. Where a slider is grey, the image that it would lead to is not inside: move the other factor back, or choose another image.") : null,
       ),
     ]);
   }
@@ -68,7 +72,7 @@ export function makeStart(source, description, onStart) {
     element,
     /** Load the first picture. */
     begin() {
-      if (can.data) ask(() => source.example({ seed: 0 }));
+      if (can.data) ask(() => source.example({ seed: description.start.seeds[0] }));
       else if (description.start) ask(async () => ({ codes: Float32Array.from(description.start.codes), image: null }));
     },
   };
@@ -97,8 +101,9 @@ function makeFactor(factor, onChange) {
   return {
     element: h("label", { class: "factor" }, h("span", {}, words(factor.name)), slider, output),
     value: () => slider.valueAsNumber,
-    show(value) {
+    show(value, movable) {
       slider.value = value;
+      slider.disabled = factor.size < 2 || !movable;
       output.textContent = value;
     },
   };
