@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import http.client
@@ -7,9 +8,10 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from starlette.requests import ClientDisconnect
 
 from unweave.explore.app import STATIC
-from unweave.explore.middleware import is_known_host, policy_of, refusal
+from unweave.explore.middleware import SecurityMiddleware, is_known_host, policy_of, refusal
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8420", "localhost:9", "localhost", "[::1]:8420", "LOCALHOST:1"])
@@ -78,3 +80,16 @@ def test_a_request_without_a_host_is_refused(address: str) -> None:
     connection.endheaders()
     assert connection.getresponse().status in (400, 403)
     connection.close()
+
+
+def test_an_upload_that_is_broken_off_prints_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    async def leave(*_: object) -> None:
+        raise ClientDisconnect
+
+    async def unused(*_: object) -> None:
+        raise AssertionError
+
+    guarded = SecurityMiddleware(leave, host="127.0.0.1", policy="")
+    scope = {"type": "http", "headers": [(b"host", b"127.0.0.1")], "path": "/"}
+    asyncio.run(guarded(scope, unused, unused))  # type: ignore[arg-type]
+    assert not caplog.records

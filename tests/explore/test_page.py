@@ -414,6 +414,119 @@ def test_a_training_is_shown_as_it_goes(page: Page, tmp_path: Path, bars_file: P
     assert name in page.url
 
 
+def test_a_store_opens_with_a_strip_of_each_run(page: Page, address: str, smooth: Run, stepped: Run) -> None:
+    page.goto(address)
+    for run, method in ((smooth, "β-VAE on bars"), (stepped, "QLAE on bars")):
+        card = page.locator(f".card[data-run='{run.name}']")
+        card.get_by_role("heading", name=method).wait_for()
+        card.locator(".strip[data-frame]").first.wait_for()
+        latents = run.summary.order[:3]
+        assert card.locator("figcaption").all_inner_texts() == [f"z{latent}" for latent in latents]
+        values = run.traversal_values(steps=5)
+        codes = first_code(run).repeat(values.shape[1], 1)
+        codes[:, latents[0]] = values[latents[0]]
+        wanted = np.frombuffer(to_rgba(run.decode(codes)), np.uint8).reshape(-1, 16, 16, 4).astype(int)
+        assert np.abs(frames(card.locator(".strip").first) - wanted).max() <= 1
+    page.locator(".card").first.get_by_role("link", name="move the latents").click()
+    page.wait_for_selector(f"{DECODED}[data-frame]")
+
+
+def test_a_filter_says_what_is_wrong_until_it_is_mended(page: Page, address: str, smooth: Run) -> None:
+    page.goto(address)
+    page.wait_for_selector(".rows .row")
+    page.get_by_label("Filter").fill("PSNR > 1000")  # columns ignore case
+    page.get_by_text("No run matches the filter.").wait_for()
+    page.get_by_label("Filter").fill("nonsense > 3")
+    page.get_by_text("There is no column “nonsense”").wait_for()
+    with page.expect_response("**/api/table*"):
+        pass  # a look at the store
+    page.wait_for_timeout(100)
+    assert page.get_by_text("There is no column “nonsense”").is_visible()
+    assert page.locator(".rows .row").count() == page.locator(".card").count() == 0
+    page.get_by_label("Filter").fill(f"LABEL = {smooth.label}")
+    page.wait_for_function("() => document.querySelectorAll('.rows .row').length === 1")
+    page.get_by_role("columnheader", name="psnr").get_by_role("button").click()
+    page.reload()  # the address has the filter and the order
+    page.wait_for_function("() => document.querySelectorAll('.rows .row').length === 1")
+    assert page.get_by_label("Filter").input_value() == f"LABEL = {smooth.label}"
+    assert page.get_by_role("columnheader", name="psnr").get_attribute("aria-sort") == "descending"
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_label("seed", exact=True).uncheck()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as CSV").click()
+    head, line = saved.value.path().read_text().splitlines()
+    assert head.startswith("run,label,")
+    assert "seed" not in head.split(",")
+    assert line.startswith(f"{smooth.name},{smooth.label},")
+
+
+def test_the_address_keeps_image_and_code(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    page.get_by_label("light", exact=True).focus()
+    page.keyboard.press("Home")
+    latent = int(page.locator(".latent").first.get_attribute("data-latent") or -1)
+    page.wait_for_function("() => location.hash.includes('image=')")
+    page.get_by_label(f"Value of z{latent}").fill("1.5")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => /z=[^&]*1\\.5/.test(decodeURIComponent(location.hash))")
+    shown = pixels(page.locator(DECODED))
+    page.reload()
+    page.wait_for_function("() => document.querySelector('.latent .value')?.value === '1.5'")
+    page.wait_for_timeout(300)
+    assert np.abs(np.array(pixels(page.locator(DECODED))) - np.array(shown)).max() <= 1
+    assert page.get_by_label("light", exact=True).input_value() == "0"
+
+
+def test_a_comparison_that_loads_does_not_replace_the_page_behind_it(
+    page: Page, address: str, smooth: Run, stepped: Run
+) -> None:
+    page.goto(address)
+    page.wait_for_selector(".rows .row")
+    held: list[Any] = []
+    page.route(f"**/api/runs/{stepped.name}", lambda route: held.append(route))
+    page.goto(f"{address}#/compare/{smooth.name},{stepped.name}")
+    page.get_by_text("Opening the runs").wait_for()
+    page.go_back()
+    page.wait_for_selector(".rows .row")
+    with page.expect_response(f"**/api/runs/{stepped.name}"):
+        held[0].continue_()
+    page.wait_for_timeout(200)
+    assert page.locator(".comparison").count() == 0
+    assert page.locator(".rows .row").count() == 2
+
+
+@pytest.mark.parametrize("bad", ["#/run/", "#/compare/", "#/run/%", "#/nowhere/x", "#/run"])
+def test_a_wrong_address_is_a_sentence(page: Page, address: str, bad: str) -> None:
+    page.goto(f"{address}{bad}")
+    page.get_by_text("This address leads nowhere").wait_for()
+
+
+def test_ticks_are_round_and_points_have_shapes(page: Page, address: str) -> None:
+    page.goto(address)
+    page.wait_for_selector(".rows .row")
+    said = page.evaluate(
+        """async () => {
+          const { makeScatter } = await import("unweave/scatter");
+          const texts = [];
+          const write = CanvasRenderingContext2D.prototype.fillText;
+          CanvasRenderingContext2D.prototype.fillText = function (text) { texts.push(text); };
+          const chart = makeScatter(() => {});
+          document.querySelector(".side").append(chart.element);
+          const x = { name: "x", values: [0.00074123, 0.00077991, 0.0021, 0.0019] };
+          const y = { name: "y", values: [1, 10, 1000, 5000] };
+          const colour = { name: "c", values: ["a", "b", "a", "b"] };
+          chart.draw({ rows: [0, 1, 2, 3], x, y, colour, name: String });
+          const shapes = [...chart.element.querySelectorAll(".legend path")].map((path) => path.getAttribute("d"));
+          chart.draw({ rows: [], x, y, colour, name: String });
+          CanvasRenderingContext2D.prototype.fillText = write;
+          return { texts, shapes };
+        }"""
+    )
+    texts = said["texts"][: said["texts"].index("y (log scale)")]
+    assert texts[:8] == ["0.0008", "0.001", "0.0012", "0.0014", "0.0016", "0.0018", "0.002", "1"]
+    assert len(set(said["shapes"])) == 2
+
+
 def test_a_run_without_weights_shows_its_curves(page: Page, tmp_path: Path, smooth: Run) -> None:
     folder = tmp_path / smooth.name
     folder.mkdir()
@@ -422,7 +535,9 @@ def test_a_run_without_weights_shows_its_curves(page: Page, tmp_path: Path, smoo
     with served(find_selection(str(tmp_path))) as address:
         page.goto(f"{address}#/run/{smooth.name}")
         page.get_by_text("no weights yet").wait_for()
+        page.get_by_role("heading", name="β-VAE on bars").wait_for()
         page.wait_for_selector(".curve")
+        assert str(tmp_path) not in page.inner_text("body")
 
 
 def test_markup_in_the_files_of_a_run_stays_text(page: Page, tmp_path: Path, smooth: Run) -> None:
@@ -539,7 +654,27 @@ def test_the_page_is_reached_by_the_keyboard(page: Page, address: str, smooth: R
     wanted = {"Back to start", "place", "From A to B", "Set A", "Random image"}
     assert wanted <= reached
     assert sum(name.startswith("Latent z") for name in reached) == 4
-    assert any(" and place: " in name for name in reached)
+    assert sum(" and place: " in name for name in reached) == 1  # the heat map is one stop, and arrow keys go on
+    page.locator(".cell").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    name = page.evaluate("() => document.activeElement.getAttribute('aria-label')")
+    second = page.locator(".latent").nth(1).get_attribute("data-latent")
+    assert name.startswith(f"z{second} and width: ")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 800}}],
+    indirect=True,
+)
+def test_axe_finds_no_violation(page: Page, address: str, smooth: Run, stepped: Run) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    for view in (f"#/run/{smooth.name}", "#/", f"#/compare/{smooth.name},{stepped.name}", "#/nowhere"):
+        page.goto(f"{address}{view}")
+        page.wait_for_selector(f"{DECODED}[data-frame], .card .strip[data-frame], .notice:not([hidden])")
+        found = axe.run(page).response["violations"]
+        assert [(rule["id"], [node["html"][:160] for node in rule["nodes"][:3]]) for rule in found] == [], view
 
 
 def test_tables_sort_and_filter(page: Page, address: str) -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.running import run as command
 from unweave.errors import InputError, MissingExtra
 from unweave.explore import find_selection, serve
-from unweave.explore.server import PORT, listen
+from unweave.explore.server import PORT, address_of, listen
 
 
 def test_a_port_that_is_taken_is_refused_and_the_next_one_is_found() -> None:
@@ -44,3 +45,21 @@ def test_a_missing_extra_is_named(store: Path, module: str, monkeypatch: pytest.
     monkeypatch.setattr("unweave.errors.importlib.import_module", absent)
     with pytest.raises(MissingExtra, match=r"pip install -e '\.\[explore\]'"):
         serve(find_selection(None, store=store), browser=False)
+
+
+def test_the_address_can_be_opened_on_this_machine() -> None:
+    assert address_of("0.0.0.0", 8420) == "http://127.0.0.1:8420/"
+    assert address_of("::", 8420) == "http://[::1]:8420/"
+    assert address_of("localhost", 80) == "http://localhost:80/"
+
+
+@pytest.mark.parametrize(("host", "warned"), [("0.0.0.0", True), ("127.0.0.1", False)])
+def test_a_page_for_other_machines_comes_with_a_warning(
+    store: Path, host: str, warned: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("unweave.explore.serve", lambda _, announce, **__: announce("http://127.0.0.1:8420/"))
+    assert command(monkeypatch, "explore", "--store", str(store), "--host", host, "--no-browser") == 0
+    said = capsys.readouterr().out
+    assert "http://127.0.0.1:8420/" in said
+    assert ("there is no password" in said) == warned
+    assert (f"http://{socket.gethostname()}:8420/" in said) == warned

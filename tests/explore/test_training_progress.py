@@ -52,4 +52,8 @@ def test_the_time_left_follows_the_steps(tmp_path: Path, smooth: Run, monkeypatc
         now[0] += 8
         log(20)  # sixteen steps in eight seconds
         assert reader.read(folder)["secondsLeft"] == pytest.approx(20 * 0.5)
+        now[0] += 3  # steps stand still, and time passes
+        assert reader.read(folder)["secondsLeft"] == pytest.approx(20 * 0.5 - 3)
+        now[0] += 60
+        assert reader.read(folder)["secondsLeft"] == 0.0
     assert reader.read(folder)["state"] == "stopped"

@@ -99,10 +99,18 @@ def test_a_label_names_a_run_and_changes_nothing(tmp_path: Path) -> None:
     run = trained(tmp_path, label="first try")
     assert run.label == "first try"
     assert trained(tmp_path).name == run.name
+    assert trained(tmp_path).label == "first try"
     assert unweave.open("first try", store=tmp_path).name == run.name
     assert unweave.open(run.name[:8], store=tmp_path, device="cpu").name == run.name
     with pytest.raises(InputError, match="must not look like a path"):
         trained(tmp_path, label="a/b")
+
+
+def test_the_label_is_there_during_training(tmp_path: Path) -> None:
+    seen = []
+    trained(tmp_path, label="early", callback=lambda _: seen.append(unweave.open("early", store=tmp_path).label))
+    assert seen
+    assert set(seen) == {"early"}
 
 
 def test_more_threads_than_cores_are_refused(tmp_path: Path) -> None:

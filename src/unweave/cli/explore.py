@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -77,6 +78,16 @@ def explore(
 
     def announce(address: str) -> None:
         console.print(f"{selection.kind} {selection.title}: {address}  (Ctrl-C ends)", soft_wrap=True, highlight=False)
+        from unweave.explore.server import EVERYWHERE, LOOPBACK
+
+        if host not in LOOPBACK:
+            elsewhere = socket.gethostname() if host in EVERYWHERE else host
+            console.print(
+                f"warning: every machine of the network can open this page, as http://{elsewhere}:"
+                f"{address.rstrip('/').rpartition(':')[2]}/, and there is no password.",
+                soft_wrap=True,
+                highlight=False,
+            )
 
     serve(selection, host=host, port=port, browser=browser, announce=announce)
 

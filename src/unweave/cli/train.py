@@ -141,15 +141,13 @@ def train(
     if scored or metrics:
         _check_metrics(configuration, images, metrics)
     try:
-        run = fit(configuration, execution, images, folder)
+        run = fit(configuration, execution, images, folder, label=label)
     except KeyboardInterrupt:
         if configuration.linear is None:
             console.print("stopped; the same command continues from here.")
         raise
     if not is_first_process():
         return
-    if label:
-        run.label = label
     _report(run)
     if pictures is not None:
         draw_pictures(run, images, pictures)

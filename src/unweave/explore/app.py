@@ -179,6 +179,14 @@ def along_latent(run: Run, fields: Fields, queue: Queue) -> Response:
     return _framed({"values": values}, to_rgba(images))
 
 
+@router.get("/runs/{name}/strip")
+def strip(run: Run, queue: Queue) -> Response:
+    """Return images along the most important latents of a run, one latent after another."""
+    with queue():
+        latents, images = run.strip
+    return _framed({"latents": latents, "n": len(images), "shape": list(images.shape[1:])}, to_rgba(images))
+
+
 @router.get("/runs/{name}/reconstructions")
 def reconstructions(run: Run, queue: Queue) -> Response:
     """Return some images of the data, and then their reconstructions."""

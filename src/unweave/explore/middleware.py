@@ -18,13 +18,14 @@ from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from typing import Any
 
+from starlette.requests import ClientDisconnect
+
+from unweave.explore.server import EVERYWHERE, LOOPBACK
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-EVERYWHERE = ("0.0.0.0", "::")
 
 
 class SecurityMiddleware:
@@ -51,6 +52,8 @@ class SecurityMiddleware:
 
         try:
             await self._application(scope, receive, restricted)
+        except ClientDisconnect:  # an upload that was broken off needs no answer
+            pass
         except Exception:  # it has been answered already; raised further, it would end the connection
             logging.getLogger(__name__).exception("a request failed")
 

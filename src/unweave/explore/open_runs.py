@@ -14,6 +14,7 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.errors import InputError, MissingExtra, Unavailable, whole
 from unweave.explore.description import describe, facts, summary_of
+from unweave.explore.examples import at_random, start_seeds
 from unweave.explore.run_selection import Selection
 from unweave.latents import Summary
 from unweave.latents.latent import evenly
@@ -26,6 +27,7 @@ ALONG = 11  # images along a latent
 RANKED = 1_000  # images that they are chosen from
 MOST_ROWS = 10_000_000
 KEPT = 6  # runs that are open at a time
+STRIP_LATENTS, STRIP_FRAMES = 3, 5  # in the list of runs
 MOST_CODES = 1024  # decoded by one request
 
 
@@ -83,6 +85,26 @@ class OpenRun:
     def sample(self, generator: torch.Generator) -> Tensor:
         """Return a random code (1, D): from the prior, or from the marginals over the data."""
         return self.run.sample_codes(1, generator, self.summary)
+
+    @cached_property
+    def strip(self) -> tuple[list[int], Tensor]:
+        """The most important latents, and images (n, C, H, W) along each of them in turn.
+
+        They start from the image that the page of the run starts from, or from the mean code without data.
+        """
+        if not self.run.decodes:
+            raise Unavailable("there is no decoder.")
+        data, summary = self.data, self.summary
+        if data is not None and data.has_images:
+            code = self.run.encode(at_random(data, start_seeds(data)[0])[0][None])  # (1, D)
+        else:
+            code = torch.tensor([summary.mean if summary else [0.0] * self.run.size])
+        values = self.run.traversal_values(steps=STRIP_FRAMES)  # (D, steps)
+        latents = (summary.order if summary else list(range(self.run.size)))[:STRIP_LATENTS]
+        codes = code.repeat(len(latents) * values.shape[1], 1)
+        for place, latent in enumerate(latents):
+            codes[place * values.shape[1] : (place + 1) * values.shape[1], latent] = values[latent].to(codes)
+        return latents, self.run.decode(codes)
 
     @cached_property
     def _ranked(self) -> tuple[Tensor, Tensor]:

@@ -12,6 +12,7 @@ from typing import Any
 from unweave.explore.run_selection import Selection
 from unweave.metrics.scoring.catalogue import METRICS
 from unweave.names import spelled
+from unweave.recipes import RECIPES
 from unweave.store.folder import CONFIGURATION, LABEL, SCORES, STATE
 from unweave.store.lock import HEARTBEAT
 from unweave.store.record import SCORING_ERROR, read_record
@@ -96,26 +97,30 @@ def read_row(folder: Path, settings: Mapping[str, Any] | None = None, protocols:
 
 
 def columns(rows: list[Row]) -> list[dict[str, Any]]:
-    """Return the rows as columns ``{name, kind, values}``; settings that are the same in all runs are left out.
+    """Return the rows as columns ``{name, kind, values}``: run and label, scores, what every run has, then settings.
 
-    Columns of methods and data sets have ``titles``, which map values to how they are printed.
+    Settings that are the same in all runs that have them are left out. Columns of methods and data sets have
+    ``titles``, which map values to how they are printed.
     """
-    found: list[dict[str, Any]] = [
+    fixed: list[dict[str, Any]] = [
         {"name": name, "kind": "run", "values": [_cell(row.get(name)) for row in rows]} for name in FIXED
     ]
-    for column in found:
+    for column in fixed:
         if column["name"] in ("recipe", "data"):
             column["titles"] = {value: spelled(value) for value in set(column["values"]) if isinstance(value, str)}
-    for kind in ("settings", "scores"):
+        if column["name"] == "recipe":
+            column["words"] = {value: _about(value) for value in column["titles"]}
+    if any(row.get("error") for row in rows):
+        fixed.append({"name": "error", "kind": "run", "values": [row.get("error") or None for row in rows]})
+    others: dict[str, list[dict[str, Any]]] = {"settings": [], "scores": []}
+    for kind, found in others.items():
         parts = [row.get(kind) or {} for row in rows]
         names = dict.fromkeys(name for part in parts for name in part)
         for name in sorted(names, key=_place_of_score) if kind == "scores" else names:
             values = [part.get(name) for part in parts]
             if name not in FIXED and (kind == "scores" or _differs(values)):
                 found.append({"name": name, "kind": kind.removesuffix("s"), "values": [_cell(v) for v in values]})
-    if any(row.get("error") for row in rows):
-        found.append({"name": "error", "kind": "run", "values": [row.get("error") or None for row in rows]})
-    return found
+    return [*fixed[:2], *others["scores"], *fixed[2:], *others["settings"]]
 
 
 def first_axes(found: list[dict[str, Any]]) -> dict[str, str]:
@@ -143,6 +148,12 @@ def first_axes(found: list[dict[str, Any]]) -> dict[str, str]:
     return {axis: column["name"] for axis, column in axes.items() if column is not None}
 
 
+def _about(recipe: str) -> str:
+    """Return the first line of the description of a recipe, "" for one of the user's own."""
+    base = recipe.partition("+")[0]
+    return (RECIPES[base].__doc__ or "").partition("\n")[0].strip() if base in RECIPES else ""
+
+
 def _planned(settings: Mapping[str, Any]) -> Row:
     return {name: settings[name] for name in ("recipe", "data", "seed") if isinstance(settings.get(name), str | int)}
 
@@ -157,7 +168,9 @@ def _place_of_score(name: str) -> tuple[int, int]:
 
 
 def _differs(values: list[Any]) -> bool:
-    return values.count(values[0]) < len(values)
+    """Return whether runs that have a setting differ in it; a setting that a run does not have is no difference."""
+    present = [value for value in values if value is not None]
+    return any(value != present[0] for value in present)
 
 
 def _cell(value: Any) -> Any:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from unweave.errors import InputError, extra
 from unweave.explore.run_selection import Selection
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")
 PORT = 8420
 TRIED = 20  # ports after the first one, if that is taken
 
@@ -39,8 +41,7 @@ def serve(
 
     torch.set_num_threads(1)  # a picture is small; on a busy machine, threads that wait for each other are slow
     listening = listen(host, port)
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listening.getsockname()[1]}/"
+    address = address_of(host, listening.getsockname()[1])
     config = uvicorn.Config(
         make_app(selection, host=host), log_level="warning", access_log=False, timeout_graceful_shutdown=2
     )
@@ -51,6 +52,12 @@ def serve(
         threading.Timer(0.5, webbrowser.open, [address]).start()
     with listening:
         server.run(sockets=[listening])
+
+
+def address_of(host: str, port: int) -> str:
+    """Return an address that opens the page on this machine; 0.0.0.0 and :: cannot be opened themselves."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 def listen(host: str, port: int | None) -> socket.socket:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from pathlib import Path
 from typing import Any
 
 from unweave.explore.open_runs import weights_version
 from unweave.latents.latent import evenly
+from unweave.names import label_of, spelled
 from unweave.store.folder import LOG, read_fields
 from unweave.store.log import read_log
 from unweave.store.state import read_state, status_of
 
 POINTS = 400  # of one curve
+LAST = 6  # steps that were seen, from which the remaining time is estimated
 
 
 class ProgressReader:
     """Remembers when which step of a run was seen, because a log has no times."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, tuple[float, int]] = {}  # the first time and step that were seen of a run in training
+        self._seen: dict[str, deque[tuple[float, int]]] = {}  # the last times and steps of runs in training
 
     def read(self, folder: Path) -> dict[str, Any]:
         """Return the progress of a run; see ``static/source.js`` for its fields."""
@@ -46,21 +49,37 @@ class ProgressReader:
             "curves": curves(lines),
             "psnr": state.psnr if state else None,
             "error": state.error if state else "",
+            "traceback": state.traceback if state else "",
+            "title": title_of(fields),
         }
 
     def _seconds_left(self, name: str, step: int, steps: int, recorded: int, seconds: float) -> float | None:
-        """Estimate from the steps that were seen passing, else from the last checkpoint; None if nothing is known."""
+        """Estimate from the last steps that were seen, else from the last checkpoint; None if nothing is known.
+
+        The time since the last step that was seen counts as spent, so that the estimate falls while steps stand still.
+        """
         now = time.monotonic()
-        began, first = self._seen.setdefault(name, (now, step))
-        if step < first:  # the run was started again
-            began, first = self._seen[name] = (now, step)
-        if step > first and now > began:
-            rate = (step - first) / (now - began)
+        seen = self._seen.setdefault(name, deque(maxlen=LAST))
+        if seen and step < seen[-1][1]:  # the run was started again
+            seen.clear()
+        if not seen or step > seen[-1][1]:
+            seen.append((now, step))
+        (began, first), (last, reached) = seen[0], seen[-1]
+        if reached > first and last > began:
+            each = (last - began) / (reached - first)
         elif recorded and seconds:
-            rate = recorded / seconds
+            each = seconds / recorded
         else:
             return None
-        return max(0.0, (steps - step) / rate)
+        return max(0.0, (steps - step) * each - (now - last))
+
+
+def title_of(fields: dict[str, Any]) -> str:
+    """Return the heading of a run from its configuration, also if it has no weights yet."""
+    if not fields:
+        return ""
+    data = label_of(fields["data"]["name"], fields["data"].get("source"))
+    return f"{spelled(fields['recipe'])} on {spelled(data)}"
 
 
 def curves(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:

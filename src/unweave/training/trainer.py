@@ -17,7 +17,7 @@ from unweave.data import FactorData, load
 from unweave.errors import Diverged, InputError, Unavailable, whole
 from unweave.recipes.composition import Source
 from unweave.store.files import remove_leftovers, versions, write_text
-from unweave.store.folder import CHECKPOINT, LOG, check_label, is_complete, store_folder
+from unweave.store.folder import CHECKPOINT, LOG, check_label, is_complete, store_folder, write_label
 from unweave.store.lock import Busy, beating, locked
 from unweave.store.log import read_log
 from unweave.store.state import State, Status, read_state, write_state
@@ -67,10 +67,7 @@ def train(
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of a Moment, got {callback!r}.")
     every = Callback(callback, whole("callback_steps", callback_steps, at_least=1)) if callback else None
-    run = fit(configuration, execution, data, store_folder(store), callback=every)
-    if label:
-        run.label = label
-    return run
+    return fit(configuration, execution, data, store_folder(store), label=label, callback=every)
 
 
 def fit(
@@ -79,6 +76,7 @@ def fit(
     data: FactorData,
     store: Path,
     *,
+    label: str = "",
     callback: Callback | None = None,
     keeper: Keeper | None = None,
 ) -> Run:
@@ -89,6 +87,7 @@ def fit(
         execution: How it is carried out: device, threads and checkpoints.
         data: The data set to train on.
         store: The folder of all runs.
+        label: A readable name, which is written before training, so that a run in training or a killed one has it.
         callback: A function to call during training, and how often; none by default.
         keeper: What is asked after every step whether to go on, and told of checkpoints; nothing by default.
 
@@ -110,6 +109,8 @@ def fit(
             if first:
                 write_configuration(folder, configuration)
                 remove_leftovers(folder)
+                if label:
+                    write_label(folder, label)
             fabric.barrier()
             with beating(folder) if first else nullcontext(), _recorded(folder, state, first) as record:
                 if configuration.linear is not None:
@@ -120,6 +121,8 @@ def fit(
                     record.append(session.record)
                     session.run()
                     outcome = "continued" if session.start else "trained"
+        elif first and label:
+            write_label(folder, label)
     run = open_folder_of(configuration, folder)
     run.outcome = outcome
     return run

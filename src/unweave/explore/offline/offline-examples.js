@@ -3,6 +3,8 @@
 /** Return the row for wanted factors of which one was moved since the last image: the closest along that factor, so
  * that no other factor moves. */
 export function exampleAlong(rows, factors, wanted, last) {
+  const exact = rows.findIndex((row) => row.every((value, k) => value === wanted[k]));
+  if (exact >= 0 || !last) return Math.max(0, exact);
   const moved = wanted.findIndex((value, k) => value !== last[k]);
   const axis = Math.max(0, moved);
   const along = stripOf({ factors: rows }, axis, last);

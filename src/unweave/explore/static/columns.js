@@ -30,10 +30,10 @@ const CONDITION = /([\w.]+)\s*(<=|>=|!=|=|<|>)\s*("[^"]*"|\S+)/g;
 
 /** Read a filter: conditions on columns, and words that any text of a row must contain. */
 export function parseFilter(text, columns) {
-  const byName = new Map(columns.map((column) => [column.name, column]));
+  const byName = new Map(columns.map((column) => [column.name.toLowerCase(), column]));
   const conditions = [];
   const rest = text.replace(CONDITION, (all, name, operator, wanted) => {
-    const column = byName.get(name);
+    const column = byName.get(name.toLowerCase());
     if (!column) throw new Error(`There is no column “${name}”.`);
     conditions.push(condition(column, operator, wanted.replaceAll('"', "")));
     return " ";
@@ -70,4 +70,11 @@ function condition(column, operator, wanted) {
     ">=": (value) => value !== null && value >= right,
   };
   return (row) => tests[operator](left(row));
+}
+
+/** Return rows as CSV: one line per row, and the names of the columns above. */
+export function csv(columns, rows) {
+  const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  const line = (cells) => cells.map((cell) => quoted(String(cell ?? ""))).join(",");
+  return [line(columns.map((c) => c.name)), ...rows.map((row) => line(columns.map((c) => c.values[row])))].join("\r\n");
 }

@@ -3,8 +3,14 @@ import { h, notice } from "unweave/element";
 import { makeExplorer } from "unweave/explorer";
 import { makeStart } from "unweave/start";
 
-/** Show runs side by side in an element, given their sources. */
-export async function showComparison(root, sources, names) {
+/** Show runs side by side in an element, given their sources. Returns a function that ends the view. */
+export function showComparison(root, sources, names) {
+  let ended = false;
+  build(root, sources, names, () => ended);
+  return () => (ended = true);
+}
+
+async function build(root, sources, names, isEnded) {
   const problem = notice();
   root.replaceChildren(problem.element, h("div", { class: "wait" }, "Opening the runs…"));
   document.title = "Comparison · Unweave";
@@ -12,10 +18,12 @@ export async function showComparison(root, sources, names) {
   try {
     descriptions = await Promise.all(sources.map((source) => source.describe()));
   } catch (error) {
-    root.replaceChildren(problem.element);
+    if (isEnded()) return;
+    root.replaceChildren(h("h1", {}, "Side by side"), problem.element);
     problem.show(error.message);
     return;
   }
+  if (isEnded()) return;
   const explorers = sources.map((source, i) => makeExplorer(source, descriptions[i]));
   const [, height, width] = descriptions[0].shape;
 

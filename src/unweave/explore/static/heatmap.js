@@ -5,6 +5,8 @@ import { latest } from "unweave/latest";
 import { stripValues, traversal } from "unweave/source";
 
 const FRAMES = 9;
+const MIDDLE = 0.65; // shares from which text is black in dark mode,
+const STRONG = 0.84; // and from which it is white in light mode: the contrast is at least 4.5 everywhere
 const MOST = 32; // latents, the most important ones
 
 /** Make the map; getStart() gives {codes, factors} of the image from which latent and factor move. */
@@ -57,11 +59,33 @@ export function makeHeatmap(source, description, getStart) {
     return h("tr", {}, h("th", { scope: "row" }, words(factor.name)), cells);
   });
 
+  const table = h("table", { class: "heatmap", onkeydown: go, onfocusin: stopAt }, h("thead", {}, head), h("tbody", {}, body));
+  table.querySelector(".cell")?.setAttribute("tabindex", 0);
+
+  /** Make one cell the stop of the Tab key. */
+  function stopAt({ target }) {
+    table.querySelector(".cell[tabindex='0']")?.setAttribute("tabindex", -1);
+    target.closest(".cell")?.setAttribute("tabindex", 0);
+  }
+
+  /** Go to another cell with an arrow key, Home or End. */
+  function go(event) {
+    const cells = [...table.querySelectorAll(".cell")];
+    const at = cells.indexOf(event.target);
+    const across = latents.length;
+    const first = at - (at % across);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, ArrowDown: at + across, ArrowUp: at - across, Home: first, End: first + across - 1 }[event.key];
+    if (at < 0 || to === undefined) return;
+    event.preventDefault();
+    cells[to]?.focus();
+  }
+
   function makeCell(latent, factor, value) {
     const cell = h(
       "button",
       {
-        class: value > 0.55 ? "cell strong" : "cell",
+        class: value > STRONG ? "cell middle strong" : value > MIDDLE ? "cell middle" : "cell",
+        tabindex: -1,
         "aria-label": `z${latent.index} and ${words(factor.name)}: ${short(value)}`,
         title: `z${latent.index} and ${words(factor.name)}: ${short(value)}`,
         onclick: () => choose(cell, latent, factor),
@@ -89,7 +113,7 @@ export function makeHeatmap(source, description, getStart) {
         { class: "lead" },
         "The share of each factor’s entropy that each latent knows above chance, I(z; f) / H(f) minus that of permuted codes. Choose a cell to see that latent and that factor move, one above the other.",
       ),
-      h("div", { class: "scroll" }, h("table", { class: "heatmap" }, h("thead", {}, head), h("tbody", {}, body))),
+      h("div", { class: "scroll" }, table),
       above,
       problem.element,
     ),

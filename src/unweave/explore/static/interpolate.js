@@ -58,7 +58,7 @@ export function makeInterpolation(source, description, getCode, setCode) {
     element: h(
       "section",
       { class: "interpolation", "aria-label": "Interpolation" },
-      h("h3", {}, "From A to B"),
+      h("h2", {}, "From A to B"),
       h("div", { class: "ends" }, ends[0].element, h("div", { class: "way" }, strip, slider), ends[1].element),
       problem.element,
     ),

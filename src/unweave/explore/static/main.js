@@ -1,4 +1,5 @@
 // The page of a server: the table of runs, one run, or several side by side, by what stands after # in the address.
+import { route as routeOf } from "unweave/address";
 import { showComparison } from "unweave/compare-view";
 import { h, notice } from "unweave/element";
 import { showRun } from "unweave/run-view";
@@ -29,16 +30,29 @@ function route(page) {
   end();
   end = () => {};
   scrollTo(0, 0);
-  const [, view, names] = location.hash.split("/");
+  const [view, names] = routeOf();
   home.toggleAttribute("aria-current", !view);
-  if (view === "run") {
-    const name = decodeURIComponent(names);
+  const chosen = namesIn(names);
+  if (view && !(["run", "compare"].includes(view) && chosen.length)) {
+    const problem = notice();
+    root.replaceChildren(h("h1", {}, "No such page"), problem.element);
+    problem.show("This address leads nowhere. “All runs” above leads to the list of runs.");
+  } else if (view === "run") {
+    const [name] = chosen;
     const compare = h("a", { href: "#/", onclick: () => chooseForComparison(name) }, "Compare with another run");
     end = showRun(root, serverSource(name), page.kind === "representation" ? [] : [compare]);
   } else if (view === "compare") {
-    const chosen = names.split(",").slice(0, 3).map(decodeURIComponent);
-    showComparison(root, chosen.map(serverSource), chosen);
+    end = showComparison(root, chosen.map(serverSource), chosen);
   } else end = showTable(root, page);
+}
+
+/** Return the names of runs in an address, none if it cannot be read. */
+function namesIn(text) {
+  try {
+    return (text ?? "").split(",").filter(Boolean).slice(0, 3).map(decodeURIComponent);
+  } catch {
+    return [];
+  }
 }
 
 begin();

@@ -1,9 +1,11 @@
 // The page of one run. It talks to its source only; see source.js.
+import { fromAddress, toAddress } from "unweave/address";
 import { makeCodesView } from "unweave/codes-view";
 import { h, notice } from "unweave/element";
 import { makeExplorer } from "unweave/explorer";
 import { makeHeatmap } from "unweave/heatmap";
 import { makeInterpolation } from "unweave/interpolate";
+import { settled } from "unweave/latest";
 import { makeLive } from "unweave/live";
 import { makeStart } from "unweave/start";
 
@@ -25,14 +27,28 @@ export function showRun(root, source, links = []) {
     } catch (error) {
       if (ended) return;
       place.replaceChildren();
-      problem.show(error.message);
-      if (error.status === 409) waitForWeights();
+      if (error.status === 409 && source.progress) await waitForWeights(error);
+      else {
+        root.replaceChildren(h("h1", {}, "This run cannot be opened"), problem.element);
+        problem.show(error.message);
+      }
     }
   }
 
-  function waitForWeights() {
-    live ??= makeLive(source, null, open);
-    root.append(live.element);
+  async function waitForWeights(error) {
+    if (live) return;
+    const now = await source.progress().catch(() => null);
+    if (ended || live) return;
+    const waits = now?.state === "running" || now?.state === "not started";
+    const said = waits
+      ? "This run has no weights yet. Its latents can be moved after the first checkpoint; this page waits for it."
+      : `This run is ${now?.state ?? "not readable"} and has no weights yet, so that no latent can be moved.`;
+    live = makeLive(source, null, open);
+    root.replaceChildren(
+      heading({ title: now?.title || error.message, hint: said }, links),
+      now?.traceback ? h("pre", { class: "traceback" }, now.traceback) : "",
+      live.element,
+    );
   }
 
   function build(description) {
@@ -46,15 +62,28 @@ export function showRun(root, source, links = []) {
       );
       return;
     }
-    const explorer = makeExplorer(source, description);
+    const explorer = makeExplorer(source, description, { onMove: settled(250, writeAddress) });
     const heatmap = description.mutualInformation ? makeHeatmap(source, description, () => kept) : null;
     const interpolation = makeInterpolation(source, description, explorer.code, explorer.setCode);
     let begun = false;
+    let chosen = fromAddress("image") !== null; // whether the start image is not the first one
     const start = makeStart(source, description, begin);
+
+    function writeAddress(code) {
+      if (ended) return;
+      const moved = explorer.isTouched();
+      toAddress({
+        z: moved ? [...code].map((value) => Number(value.toFixed(4))).join(",") : null,
+        image: chosen || moved ? (kept?.factors?.join(",") ?? null) : null,
+      });
+    }
 
     function begin(picture) {
       kept = picture;
       explorer.setStart(picture);
+      const z = begun ? null : fromAddress("z")?.split(",").map(Number);
+      if (z?.length === picture.codes.length && z.every(Number.isFinite)) explorer.setCode(Float32Array.from(z));
+      chosen ||= begun;
       heatmap?.refresh();
       if (!begun) secondEnd(picture.codes).catch((error) => problem.show(error.message));
       begun = true;
@@ -89,7 +118,7 @@ export function showRun(root, source, links = []) {
       ...(live ? [live.element] : []),
     );
     if (kept?.image && description.can.encode) encodeAgain().catch((error) => problem.show(error.message));
-    else start.begin();
+    else start.begin(fromAddress("image")?.split(",").map(Number));
 
     async function encodeAgain() {
       const [, height, width] = description.shape;

@@ -1,11 +1,13 @@
 // Any column against any other: one point per run on a canvas.
-import { h, short, words } from "unweave/element";
+import { h, short, svg, words } from "unweave/element";
 import { isNumeric, printed } from "unweave/columns";
 
 const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a", "#b5a800"]; // Okabe and Ito
 const MARGIN = { left: 52, right: 14, top: 26, bottom: 36 };
 const NEAR = 14; // pixels
-const FEW = 8; // different numbers, each of which has a tick
+const FEW = 8; // different numbers, each of which has a tick if it is short and there is room
+const WIDE = 36; // pixels between two ticks
+const SHAPES = [0, 3, 4, -4, -3, 6, 5, -5]; // corners of the points of each group; 0 is a circle, negative ones are turned
 const APART = 14; // pixels by which points of the same number are spread
 
 /** Make the chart; onOpen(row) is called when a point is chosen. */
@@ -39,9 +41,7 @@ export function makeScatter(onOpen) {
     for (const row of drawn) {
       const point = { row, left: across.at(row), top: up.at(row) };
       context.fillStyle = colours.of(row);
-      context.beginPath();
-      context.arc(point.left, point.top, radius, 0, 7);
-      context.fill();
+      context.fill(new Path2D(shape(colours.shape(row), point.left, point.top, radius)));
       points.push(point);
     }
     context.globalAlpha = 1;
@@ -127,7 +127,7 @@ function scale(column, rows, from, to, apart = 0) {
     return { at, ticks: names.map((name) => [places.get(name), cell(column, name)]).filter((_, i) => i % room === 0) };
   }
   const values = rows.map((row) => column.values[row]).filter((value) => value !== null);
-  const positive = values.every((value) => value > 0);
+  const positive = values.length > 0 && values.every((value) => value > 0);
   let low = values.reduce((a, b) => Math.min(a, b), Infinity);
   let high = values.reduce((a, b) => Math.max(a, b), -Infinity);
   if (!Number.isFinite(low)) [low, high] = [0, 1];
@@ -139,16 +139,21 @@ function scale(column, rows, from, to, apart = 0) {
   const pad = (map(high) - map(low) || 1) * 0.04;
   const [start, end] = [map(low) - pad, map(high) + pad];
   const place = (value) => from + ((map(value) - start) / (end - start)) * (to - from);
-  const marked = few && values.length ? distinct : ticks(low, high, logarithmic);
+  const exact = few && distinct.every((value) => Number(plain(value).replace("−", "-").replaceAll(",", "")) === value);
+  const wide = distinct.every((value, i) => i === 0 || Math.abs(place(value) - place(distinct[i - 1])) >= WIDE);
+  const marked = exact && wide && distinct.length ? distinct : ticks(low, high, logarithmic);
   const spread = few ? apart : 0;
   return {
     at: (row) => place(column.values[row]) + spread * jitter(row),
     ticks: marked.map((value) => [place(value), plain(value)]),
+    logarithmic,
   };
 }
 
 function plain(value) {
-  return short(value, 3)
+  const text = value !== 0 && Math.abs(value) < 0.1 ? String(value).replace("-", "−") : short(value, 3);
+  if (text.includes("e")) return text;
+  return text
     .replace(/(\.\d*?)0+$/, "$1")
     .replace(/\.$/, "");
 }
@@ -157,14 +162,17 @@ function ticks(low, high, logarithmic) {
   if (logarithmic) {
     const first = Math.ceil(Math.log10(low) - 1e-9);
     const last = Math.floor(Math.log10(high) + 1e-9);
-    return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => 10 ** (first + i));
+    const tens = Array.from({ length: Math.max(0, last - first + 3) }, (_, i) => 10 ** (first - 1 + i));
+    const steps = last - first >= 2 ? [1] : [1, 2, 5];
+    const inside = (value) => value >= low * 0.999 && value <= high * 1.001;
+    return tens.flatMap((ten) => steps.map((step) => Number((step * ten).toPrecision(1)))).filter(inside);
   }
   const rough = (high - low || Math.abs(high) || 1) / 5;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= rough);
   const found = [];
   for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-6; value += step)
-    found.push(Math.abs(value) < step * 1e-6 ? 0 : value);
+    found.push(Math.abs(value) < step * 1e-6 ? 0 : Number(value.toPrecision(12)));
   return found;
 }
 
@@ -188,9 +196,10 @@ function axes(context, box, across, up, x, y, style) {
     context.stroke();
   }
   context.fillStyle = style.color;
-  context.fillText(words(x.name), box.width - MARGIN.right, box.height - 4);
+  const title = (column, { logarithmic }) => `${words(column.name)}${logarithmic ? " (log scale)" : ""}`;
+  context.fillText(title(x, across), box.width - MARGIN.right, box.height - 4);
   context.textAlign = "left";
-  context.fillText(words(y.name), MARGIN.left, 14);
+  context.fillText(title(y, up), MARGIN.left, 14);
 }
 
 function ring(context, { left, top }, style) {
@@ -203,16 +212,27 @@ function ring(context, { left, top }, style) {
 
 /** Return the colour of each row, and the legend. */
 function groups(column, rows) {
-  if (!column) return { of: () => PALETTE[0], legend: [] };
+  if (!column) return { of: () => PALETTE[0], shape: () => 0, legend: [] };
   const counts = new Map();
   for (const row of rows) counts.set(column.values[row], (counts.get(column.values[row]) ?? 0) + 1);
   const names = [...counts.keys()].sort((a, b) => (isNumeric(column) ? a - b : String(a).localeCompare(String(b))));
   const colours = new Map(names.map((name, i) => [name, PALETTE[Math.min(i, PALETTE.length - 1)]]));
   const shown = names.slice(0, PALETTE.length).map((name, i) => {
-    const dot = h("i", { class: "dot" });
-    dot.style.background = PALETTE[i];
+    const dot = svg("svg", { class: "dot", viewBox: "-6 -6 12 12", "aria-hidden": "true" }, svg("path", { d: shape(i, 0, 0, 5), fill: PALETTE[i] }));
     const others = i === PALETTE.length - 1 && names.length > PALETTE.length;
     return h("span", {}, dot, others ? "others" : cell(column, name) || "none");
   });
-  return { of: (row) => colours.get(column.values[row]), legend: names.length > 1 ? shown : [] };
+  const places = new Map(names.map((name, i) => [name, Math.min(i, PALETTE.length - 1)]));
+  return { of: (row) => colours.get(column.values[row]), shape: (row) => places.get(column.values[row]), legend: names.length > 1 ? shown : [] };
+}
+
+/** Return the outline of a point of a group as an SVG path; groups differ in shape as well as in colour. */
+function shape(group, x, y, radius) {
+  const corners = SHAPES[group];
+  if (!corners) return `M${x - radius} ${y}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0Z`;
+  const count = Math.abs(corners);
+  const turn = corners < 0 ? Math.PI / count : 0;
+  const at = (i) => turn - Math.PI / 2 + (2 * Math.PI * i) / count;
+  const points = Array.from({ length: count }, (_, i) => `${x + 1.25 * radius * Math.cos(at(i))} ${y + 1.25 * radius * Math.sin(at(i))}`);
+  return `M${points.join("L")}Z`;
 }

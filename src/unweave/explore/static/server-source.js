@@ -69,6 +69,7 @@ export function serverSource(name) {
     },
     jacobian: async (codes) => new Float32Array(await bytes("jacobian", codes)),
     progress: () => ask(`${base}/progress`),
+    strip: () => framed(send(`${base}/strip`, {})),
     reconstructions: () => framed(send(`${base}/reconstructions`, {})),
   };
 }

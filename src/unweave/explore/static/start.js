@@ -70,9 +70,11 @@ export function makeStart(source, description, onStart) {
   });
   return {
     element,
-    /** Load the first picture. */
-    begin() {
-      if (can.data) ask(() => source.example({ seed: description.start.seeds[0] }));
+    /** Load the first picture, or the one of given factors. */
+    begin(wanted) {
+      const known = wanted?.length === factors?.length && wanted?.every((v, k) => Number.isInteger(v) && v >= 0 && v < factors[k].size);
+      if (can.data && known) ask(() => source.example({ factors: wanted }));
+      else if (can.data) ask(() => source.example({ seed: description.start.seeds[0] }));
       else if (description.start) ask(async () => ({ codes: Float32Array.from(description.start.codes), image: null }));
     },
   };

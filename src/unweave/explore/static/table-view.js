@@ -1,6 +1,8 @@
 // A study or a store: a table that sorts and filters, and a chart of any column against any other.
-import { isNumeric, parseFilter, printed, sorted } from "unweave/columns";
+import { fromAddress, toAddress } from "unweave/address";
+import { csv, isNumeric, parseFilter, printed, sorted } from "unweave/columns";
 import { h, notice, short, words } from "unweave/element";
+import { makeCards } from "unweave/run-cards";
 import { makeScatter } from "unweave/scatter";
 import { ask } from "unweave/server-source";
 
@@ -8,11 +10,15 @@ const ROW = 30; // pixels, the height of a row in style.css
 const SPARE = 8; // rows above and below the window
 const MOST = 3; // runs side by side
 const PAUSE = 4000; // milliseconds between two looks at the store
-const kept = { filter: "", sort: null, descending: false, x: null, y: null, colour: null, chosen: new Set() };
+const kept = { filter: "", sort: null, descending: false, x: null, y: null, colour: null, chosen: new Set(), hidden: new Set() };
+const IN_ADDRESS = ["filter", "sort", "x", "y", "colour"]; // of what is kept
 
 /** Show the table in an element. Returns a function that ends the view. */
 export function showTable(root, page) {
+  for (const name of IN_ADDRESS) kept[name] = fromAddress(name) ?? kept[name];
+  if (fromAddress("sort")) kept.descending = fromAddress("order") === "down";
   const problem = notice();
+  const wrong = notice(); // in the filter
   const count = h("p", { class: "count", role: "status" }, "Reading the runs…");
   const filter = h("input", {
     type: "search",
@@ -38,6 +44,14 @@ export function showTable(root, page) {
     body,
   );
   const scatter = makeScatter((row) => open(row));
+  const cards = makeCards();
+  const chooser = h("div", { class: "chooser" });
+  const tools = h(
+    "div",
+    { class: "tools" },
+    h("details", {}, h("summary", {}, "Columns"), chooser),
+    h("button", { onclick: download }, "Save as CSV"),
+  );
   const choices = Object.fromEntries(
     ["y", "x", "colour"].map((axis) => [axis, h("select", { onchange: () => choose(axis) })]),
   );
@@ -47,6 +61,7 @@ export function showTable(root, page) {
     { class: "axes" },
     ["y", "x", "colour"].map((axis) => h("label", {}, `${names[axis]} `, choices[axis])),
   );
+  let all = []; // the columns of the table, of which some are not shown
   let columns = [];
   let byName = new Map();
   let matching = [];
@@ -57,9 +72,10 @@ export function showTable(root, page) {
   document.title = `${page.title} · Unweave`;
   root.replaceChildren(
     h("header", { class: "heading" }, h("div", { class: "title" }, h("h1", {}, page.title), compare), count),
-    h("div", { class: "toolbar" }, filter),
+    h("div", { class: "toolbar" }, filter, wrong.element),
     problem.element,
-    h("div", { class: "table" }, h("section", { class: "side" }, axes, scatter.element), grid),
+    cards.element,
+    h("div", { class: "table" }, h("section", { class: "side" }, axes, scatter.element), tools, grid),
   );
 
   async function look() {
@@ -82,16 +98,47 @@ export function showTable(root, page) {
 
   function take(table) {
     version = table.version;
-    columns = table.columns.filter((column) => column.values.some((value) => value !== null && value !== ""));
-    byName = new Map(columns.map((column) => [column.name, column]));
+    all = table.columns.filter((column) => column.values.some((value) => value !== null && value !== ""));
+    byName = new Map(all.map((column) => [column.name, column]));
     for (const axis of ["x", "y", "colour"]) fill(axis, table.axes);
+    chooser.replaceChildren(...["run", "score", "setting"].map(chooserOf));
+    showColumns();
+  }
+
+  function showColumns() {
+    columns = all.filter((column) => column.name === "run" || !kept.hidden.has(column.name));
     widths = `2rem ${columns.map(width).join(" ")} 1fr`;
+    grid.style.setProperty("--run", width(columns[0] ?? { name: "", values: [] }));
     drawHead();
     refilter();
   }
 
+  function chooserOf(kind) {
+    const boxes = all
+      .filter((column) => column.kind === kind && column.name !== "run")
+      .map((column) => {
+        const box = h("input", {
+          type: "checkbox",
+          checked: !kept.hidden.has(column.name),
+          onchange: () => {
+            if (box.checked) kept.hidden.delete(column.name);
+            else kept.hidden.add(column.name);
+            showColumns();
+          },
+        });
+        return h("label", {}, box, words(column.name));
+      });
+    return h("fieldset", { hidden: !boxes.length }, h("legend", {}, { run: "Runs", score: "Scores", setting: "Settings" }[kind]), boxes);
+  }
+
+  function download() {
+    const link = h("a", { href: URL.createObjectURL(new Blob([csv(columns, matching)], { type: "text/csv" })), download: `${page.title}.csv` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
   function fill(axis, proposed) {
-    const possible = columns.filter((column) => column.name !== "run" && (axis !== "y" || isNumeric(column)));
+    const possible = all.filter((column) => column.name !== "run" && (axis !== "y" || isNumeric(column)));
     const first = {
       y: byName.get(proposed.y) ?? byName.get("psnr") ?? possible[0],
       x: byName.get(proposed.x) ?? byName.get("seed"),
@@ -106,27 +153,30 @@ export function showTable(root, page) {
 
   function choose(axis) {
     kept[axis] = choices[axis].value;
+    toAddress({ [axis]: kept[axis] });
     drawScatter();
   }
 
   function refilter() {
     kept.filter = filter.value;
+    if (!ended) toAddress({ filter: filter.value.trim() });
     if (!columns.length) return;
+    const total = columns[0].values.length;
+    const rows = Array.from({ length: total }, (_, row) => row);
     try {
-      const holds = parseFilter(filter.value, columns);
-      const all = Array.from({ length: columns[0].values.length }, (_, row) => row);
-      matching = filter.value.trim() ? all.filter(holds) : all;
-      problem.show("");
+      matching = filter.value.trim() ? rows.filter(parseFilter(filter.value, all)) : rows;
+      wrong.show(matching.length || !total ? "" : "No run matches the filter.");
     } catch (error) {
-      problem.show(error.message);
+      matching = [];
+      wrong.show(error.message);
     }
-    const all = columns[0].values.length;
     count.textContent =
-      matching.length === all
-        ? `${all.toLocaleString("en")} runs`
-        : `${matching.length.toLocaleString("en")} of ${all.toLocaleString("en")} runs`;
+      matching.length === total
+        ? `${total.toLocaleString("en")} runs`
+        : `${matching.length.toLocaleString("en")} of ${total.toLocaleString("en")} runs`;
     resort();
     drawScatter();
+    cards.draw(all, matching);
   }
 
   function resort() {
@@ -147,13 +197,14 @@ export function showTable(root, page) {
         h("button", { onclick: () => sortBy(column) }, words(column.name)),
       );
     });
-    head.replaceChildren(h("div", { role: "columnheader", title: "Choose up to three runs to compare" }, ""), ...cells);
+    head.replaceChildren(h("div", { role: "columnheader", title: "Choose up to three runs to compare" }, h("span", { class: "hidden-text" }, "Compare")), ...cells);
   }
 
   function sortBy(column) {
     const again = kept.sort === column.name;
-    kept.descending = again ? !kept.descending : column.kind === "score";
+    kept.descending = again ? !kept.descending : column.kind === "score" || column.name === "psnr";
     kept.sort = column.name;
+    toAddress({ sort: kept.sort, order: kept.descending ? "down" : "up" });
     drawHead();
     head.querySelectorAll("button")[columns.indexOf(column)].focus();
     refilter();
