@@ -80,4 +80,4 @@ def test_without_data_the_summary_gives_the_ranges(smooth: Run) -> None:
     assert found["mutualInformation"] is None
     assert found["note"] == "the data is elsewhere"
     assert {latent["factor"] for latent in found["latents"]} == {None}
-    assert found["start"] == {"codes": smooth.summary.mean}
+    assert found["start"] == {"codes": smooth.summary.mean, "seeds": None}

@@ -460,6 +460,56 @@ def test_a_filter_says_what_is_wrong_until_it_is_mended(page: Page, address: str
     assert line.startswith(f"{smooth.name},{smooth.label},")
 
 
+def test_strips_are_saved_as_png_and_a_latent_as_gif(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    page.wait_for_selector(".latent:last-of-type .strip[data-frame]")
+    latent = int(page.locator(".latent").first.get_attribute("data-latent") or -1)
+    low, high = (float(page.locator(".latent input[type=range]").first.get_attribute(e) or 0) for e in ("min", "max"))
+    with page.expect_download() as saved:
+        page.get_by_label(f"Save z{latent} as GIF").click()
+    values = torch.linspace(low, high, 33)
+    codes = first_code(smooth).repeat(64, 1)
+    codes[:, latent] = torch.cat([values, values[1:-1].flip(0)])
+    wanted = smooth.decode(codes)[:, 0].numpy() * 255
+    with Image.open(saved.value.path()) as gif:
+        assert (gif.n_frames, gif.size, gif.info["loop"]) == (64, (16, 16), 0)  # type: ignore[attr-defined]
+        for frame in range(0, 64, 9):
+            gif.seek(frame)
+            assert np.abs(np.array(gif.convert("L")) - wanted[frame]).max() <= 5  # 32 levels of grey, each at its mean
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save strips as PNG").click()
+    with Image.open(saved.value.path()) as sheet:
+        assert sheet.size == (110 + 9 * 18, 4 * 18)
+        shown = np.array(sheet.convert("L"))[:16, 110:126]
+    start = first_code(smooth)
+    start[0, latent] = low
+    assert np.abs(shown - smooth.decode(start)[0, 0].numpy() * 255).max() <= 1
+
+
+def test_a_picture_is_dropped_anywhere(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    image = smooth.data().images([[4, 2, 1]])
+    out = io.BytesIO()
+    Image.fromarray(image[0, 0].numpy()).save(out, "PNG")
+    page.evaluate(
+        """bytes => {
+          const data = new DataTransfer();
+          data.items.add(new File([Uint8Array.from(bytes)], "a.png", { type: "image/png" }));
+          document.querySelector("h1").dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true }));
+        }""",
+        list(out.getvalue()),
+    )
+    assert_shows(page, page.locator(".origin canvas"), image)
+
+
+def test_the_record_of_a_run(page: Page, address: str, smooth: Run) -> None:
+    open_page(page, address, smooth)
+    page.locator(".commands code").first.wait_for()
+    assert page.locator(".commands code").first.inner_text().startswith(f"unweave train --from {smooth.name}")
+    page.get_by_text("Configuration", exact=True).click()
+    assert json.loads(page.locator(".record pre").inner_text())["recipe"] == "beta_vae"
+
+
 def test_the_address_keeps_image_and_code(page: Page, address: str, smooth: Run) -> None:
     open_page(page, address, smooth)
     page.get_by_label("light", exact=True).focus()
@@ -523,7 +573,7 @@ def test_ticks_are_round_and_points_have_shapes(page: Page, address: str) -> Non
         }"""
     )
     texts = said["texts"][: said["texts"].index("y (log scale)")]
-    assert texts[:8] == ["0.0008", "0.001", "0.0012", "0.0014", "0.0016", "0.0018", "0.002", "1"]
+    assert texts == ["0.001", "0.0015", "0.002", "1", "10", "100", "1,000", "x"]
     assert len(set(said["shapes"])) == 2
 
 

@@ -108,7 +108,12 @@ def test_a_label_names_a_run_and_changes_nothing(tmp_path: Path) -> None:
 
 def test_the_label_is_there_during_training(tmp_path: Path) -> None:
     seen = []
-    trained(tmp_path, label="early", callback=lambda _: seen.append(unweave.open("early", store=tmp_path).label))
+    (folder,) = {tmp_path / trained(tmp_path / "named").name}
+
+    def look(_: object) -> None:
+        seen.append((folder / "label").read_text().strip())
+
+    trained(tmp_path, label="early", callback=look, callback_steps=4)
     assert seen
     assert set(seen) == {"early"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import time
 from collections import deque
 from pathlib import Path
@@ -15,6 +16,11 @@ from unweave.store.folder import LOG, read_fields
 from unweave.store.log import read_log
 from unweave.store.state import read_state, status_of
 
+COMMANDS = (  # on a run, each of which can be copied from its page
+    ("repeat or continue it", "unweave train --from"),
+    ("score it", "unweave score"),
+    ("write a report", "unweave report"),
+)
 POINTS = 400  # of one curve
 LAST = 6  # steps that were seen, from which the remaining time is estimated
 
@@ -33,6 +39,7 @@ class ProgressReader:
         step = max(state.step if state else 0, lines[-1]["step"] if lines else 0)
         planned = fields.get("steps")
         steps = planned if isinstance(planned, int) else step
+        of_run = shlex.join([folder.name, "--store", str(folder.parent)])
         left = None
         if status == "running":
             left = self._seconds_left(
@@ -51,6 +58,8 @@ class ProgressReader:
             "error": state.error if state else "",
             "traceback": state.traceback if state else "",
             "title": title_of(fields),
+            "configuration": fields,
+            "commands": [[what, f"{command} {of_run}"] for what, command in COMMANDS],
         }
 
     def _seconds_left(self, name: str, step: int, steps: int, recorded: int, seconds: float) -> float | None:

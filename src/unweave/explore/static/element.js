@@ -55,3 +55,10 @@ export function notice() {
     },
   };
 }
+
+/** Save bytes or a text as a file, as a click on a link does. */
+export function save(name, content, type) {
+  const link = h("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

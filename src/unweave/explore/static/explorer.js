@@ -1,6 +1,6 @@
 // Interactive view of one run: the decoded picture, and one row per latent that changes it.
 import { paint, picture } from "unweave/canvas";
-import { h, notice } from "unweave/element";
+import { h, notice, save } from "unweave/element";
 import { latest, settled } from "unweave/latest";
 import { makeLatents } from "unweave/latents";
 
@@ -18,7 +18,7 @@ export function makeExplorer(source, description, { onMove = () => {} } = {}) {
     return canvas;
   });
   const caption = h("figcaption", {}, "Reconstruction");
-  const latents = makeLatents(description, moved);
+  const latents = makeLatents(description, moved, (codes, n) => source.decode(codes, n));
   let start = null;
   let touched = false;
 
@@ -50,6 +50,10 @@ export function makeExplorer(source, description, { onMove = () => {} } = {}) {
     restedLong();
   }
 
+  function savePng() {
+    latents.sheet().toBlob((picture) => save(`${description.name}.png`, picture, "image/png"));
+  }
+
   function setCode(code) {
     latents.stop();
     latents.set(code);
@@ -68,7 +72,12 @@ export function makeExplorer(source, description, { onMove = () => {} } = {}) {
         h("figure", { class: "origin" }, input, h("figcaption", {}, "Start image")),
         h("figure", {}, decoded, caption),
       ),
-      h("button", { class: "quiet", onclick: () => start && setCode(start) }, "Back to start"),
+      h(
+        "div",
+        { class: "actions" },
+        h("button", { class: "quiet", onclick: () => start && setCode(start) }, "Back to start"),
+        h("button", { class: "quiet", onclick: savePng }, "Save strips as PNG"),
+      ),
       problem.element,
     ),
     code: () => latents.code,

@@ -1,18 +1,20 @@
 // One row per latent: what it follows, a slider, a strip of pictures along it, and its column of the Jacobian.
 import { makeStrip, paintSigned, paintStrip, picture, pointedAt } from "unweave/canvas";
-import { h, short, words } from "unweave/element";
+import { h, save, short, words } from "unweave/element";
+import { makeGif } from "unweave/gif";
 import { nearest, stripValues, traversal } from "unweave/source";
 
 const FRAMES = 9; // of a strip
 const SHOWN = 24; // rows before "show all"
 const PLAYED = 33; // values of a continuous latent that plays, from end to end
+const LABEL = 110; // pixels beside the strips of a saved picture
 const PACE = 90; // milliseconds per value
 
 /** Make the rows of all latents; onChange(code) is called when one is moved. */
-export function makeLatents(description, onChange) {
+export function makeLatents(description, onChange, decode) {
   const [, height, width] = description.shape;
   const code = new Float32Array(description.latents.length);
-  const rows = description.latents.map((latent) => makeRow(latent, description.shape, (value) => move(latent, value)));
+  const rows = description.latents.map((latent) => makeRow(latent, description.shape, (value) => move(latent, value), () => saveGif(latent)));
   const more = h("button", { class: "quiet", onclick: showAll }, `Show all ${rows.length} latents`);
   const element = h(
     "div",
@@ -30,6 +32,12 @@ export function makeLatents(description, onChange) {
     onChange(code);
   }
 
+  async function saveGif(latent) {
+    const values = there(latent);
+    const rgba = await decode(traversal(code, latent.index, values), values.length);
+    save(`z${latent.index}.gif`, makeGif(rgba, values.length, width, height, latent.levels ? 30 : 9), "image/gif");
+  }
+
   function move(latent, value) {
     code[latent.index] = value;
     onChange(code);
@@ -44,6 +52,24 @@ export function makeLatents(description, onChange) {
         if (!row.isLocked()) code[row.latent.index] = values[row.latent.index];
         row.show(code[row.latent.index]);
       }
+    },
+    /** Return the strips that are shown as one picture, a canvas with one row per latent. */
+    sheet() {
+      const shown = rows.filter((row) => !row.element.hidden);
+      const most = Math.max(...shown.map((row) => row.values.length));
+      const canvas = h("canvas", { width: LABEL + most * (width + 2), height: shown.length * (height + 2) });
+      const context = canvas.getContext("2d");
+      context.fillStyle = "white";
+      context.fillRect(0, 0, canvas.width, canvas.height);
+      context.fillStyle = "black";
+      context.font = "11px sans-serif";
+      shown.forEach((row, i) => {
+        const top = i * (height + 2);
+        context.fillText(`z${row.latent.index}`, 2, top + height / 2 + 4);
+        context.fillText(words(row.latent.factor ?? ""), 28, top + height / 2 + 4, LABEL - 32);
+        [...row.strip.children].forEach((frame, k) => context.drawImage(frame, LABEL + k * (width + 2), top));
+      });
+      return canvas;
     },
     /** Set the values that a double click returns to. */
     setStart(values) {
@@ -82,7 +108,13 @@ export function makeLatents(description, onChange) {
   };
 }
 
-function makeRow(latent, shape, onMove) {
+/** Return the values of a latent that plays: from end to end and back. */
+function there(latent) {
+  const path = latent.levels ?? stripValues(latent, PLAYED);
+  return [...path, ...path.slice(1, -1).reverse()];
+}
+
+function makeRow(latent, shape, onMove, onSave) {
   const [, height, width] = shape;
   const values = stripValues(latent, FRAMES);
   const name = `z${latent.index}`;
@@ -141,7 +173,7 @@ function makeRow(latent, shape, onMove) {
       "div",
       { class: "about" },
       h("div", { class: "follows" }, h("span", { class: "name" }, name), follows(latent)),
-      h("div", { class: "controls" }, typed, play, lock),
+      h("div", { class: "controls" }, typed, play, lock, h("button", { class: "small", "aria-label": `Save ${name} as GIF`, onclick: onSave }, "GIF")),
     ),
     along,
     jacobian,
@@ -164,12 +196,11 @@ function makeRow(latent, shape, onMove) {
   function toggle() {
     if (timer !== null) stop();
     else {
-      const path = levels ?? stripValues(latent, PLAYED);
-      const there = [...path, ...path.slice(1, -1).reverse()];
-      let step = path.indexOf(nearest({ ...latent, levels: path }, typed.valueAsNumber || 0));
+      const played = there(latent);
+      let step = played.indexOf(nearest({ ...latent, levels: played }, typed.valueAsNumber || 0));
       timer = setInterval(() => {
         if (!element.isConnected) stop();
-        else take(there[(step += 1) % there.length]);
+        else take(played[(step += 1) % played.length]);
       }, levels ? 4 * PACE : PACE);
       shownAsPlaying(true);
     }

@@ -12,6 +12,7 @@ export function makeLive(source, shape, onCheckpoint) {
   const status = h("p", { class: "status", role: "status" });
   const curves = h("div", {});
   const pictures = h("div", { class: "reconstructions" });
+  const about = h("div", { class: "record" });
   const element = h(
     "section",
     { class: "live" },
@@ -21,6 +22,7 @@ export function makeLive(source, shape, onCheckpoint) {
     pictures,
     curves,
     problem.element,
+    about,
   );
   let checkpoint = null;
   let stopped = false;
@@ -58,6 +60,7 @@ export function makeLive(source, shape, onCheckpoint) {
     element.dataset.state = now.state;
     element.dataset.step = now.step;
     curves.replaceChildren(makeCurves(now.curves, now.steps));
+    if (!about.children.length && now.configuration) about.append(...makeRecord(now));
   }
 
   async function reconstruct() {
@@ -74,4 +77,17 @@ export function makeLive(source, shape, onCheckpoint) {
 
   look();
   return { element, stop: () => (stopped = true) };
+}
+
+/** Return what repeats a run: commands to copy, its configuration, and the traceback if it failed. */
+function makeRecord({ commands, configuration, traceback }) {
+  const lines = commands.map(([what, command]) =>
+    h("div", {}, h("dt", {}, what), h("dd", {}, h("code", {}, command), " ", h("button", { class: "small", "aria-label": `Copy the command to ${what}`, onclick: () => navigator.clipboard?.writeText(command) }, "Copy"))),
+  );
+  return [
+    h("h2", {}, "Commands"),
+    h("dl", { class: "commands" }, lines),
+    traceback ? h("details", { open: true }, h("summary", {}, "Traceback"), h("pre", { class: "traceback", tabindex: 0 }, traceback)) : "",
+    h("details", {}, h("summary", {}, "Configuration"), h("pre", { class: "traceback", tabindex: 0 }, JSON.stringify(configuration, null, 2))),
+  ];
 }

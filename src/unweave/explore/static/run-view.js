@@ -46,7 +46,6 @@ export function showRun(root, source, links = []) {
     live = makeLive(source, null, open);
     root.replaceChildren(
       heading({ title: now?.title || error.message, hint: said }, links),
-      now?.traceback ? h("pre", { class: "traceback" }, now.traceback) : "",
       live.element,
     );
   }

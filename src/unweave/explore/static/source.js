@@ -42,7 +42,7 @@
 // source.jacobian(codes) → Promise<Float32Array>                  can.jacobian; D signed pictures of H × W values: the
 //                                                                 derivative by each latent, of the strongest channel
 // source.progress() → Promise<{state, step, steps, secondsLeft, checkpoint, curves: [{name, points: [[step, value]…]}…],
-//                              psnr, error}>                      can.live
+//                              psnr, error, traceback, title, configuration, commands: [[what, command]…]}>  can.live
 // source.reconstructions() → Promise<{image, n}>                  can.live; n pictures, then their n reconstructions
 //
 // A method rejects with an Error whose message can be shown to the reader.

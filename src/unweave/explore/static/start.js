@@ -63,11 +63,7 @@ export function makeStart(source, description, onStart) {
 
   const tabs = makeTabs(panels);
   const element = h("section", { class: "start", "aria-label": "Start image" }, tabs, problem.element);
-  element.addEventListener("dragover", (event) => event.preventDefault());
-  element.addEventListener("drop", (event) => {
-    event.preventDefault();
-    if (can.encode && event.dataTransfer.files.length) upload(event.dataTransfer.files[0]);
-  });
+  listenAnywhere(element, (file) => can.encode && upload(file));
   return {
     element,
     /** Load the first picture, or the one of given factors. */
@@ -78,6 +74,26 @@ export function makeStart(source, description, onStart) {
       else if (description.start) ask(async () => ({ codes: Float32Array.from(description.start.codes), image: null }));
     },
   };
+}
+
+/** Call onFile with a picture that is dropped or pasted anywhere on the page, while an element is on it. */
+function listenAnywhere(element, onFile) {
+  const controller = new AbortController();
+  const listen = (kind, act) =>
+    addEventListener(
+      kind,
+      (event) => {
+        if (element.isConnected) act(event);
+        else controller.abort();
+      },
+      { signal: controller.signal },
+    );
+  listen("dragover", (event) => event.preventDefault());
+  listen("drop", (event) => {
+    event.preventDefault();
+    if (event.dataTransfer.files.length) onFile(event.dataTransfer.files[0]);
+  });
+  listen("paste", (event) => event.clipboardData?.files.length && onFile(event.clipboardData.files[0]));
 }
 
 function seed() {
@@ -122,7 +138,7 @@ function makeUpload(description, onFile) {
   return h(
     "div",
     {},
-    h("p", { class: "hint" }, `The centre is scaled to ${width} × ${height}. You can also drop a file here.`),
+    h("p", { class: "hint" }, `The centre is scaled to ${width} × ${height}. You can also drop or paste a picture anywhere on this page.`),
     input,
   );
 }

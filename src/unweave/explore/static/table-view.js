@@ -1,7 +1,7 @@
 // A study or a store: a table that sorts and filters, and a chart of any column against any other.
 import { fromAddress, toAddress } from "unweave/address";
 import { csv, isNumeric, parseFilter, printed, sorted } from "unweave/columns";
-import { h, notice, short, words } from "unweave/element";
+import { h, notice, save, short, words } from "unweave/element";
 import { makeCards } from "unweave/run-cards";
 import { makeScatter } from "unweave/scatter";
 import { ask } from "unweave/server-source";
@@ -132,9 +132,7 @@ export function showTable(root, page) {
   }
 
   function download() {
-    const link = h("a", { href: URL.createObjectURL(new Blob([csv(columns, matching)], { type: "text/csv" })), download: `${page.title}.csv` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    save(`${page.title}.csv`, csv(columns, matching), "text/csv");
   }
 
   function fill(axis, proposed) {

@@ -1,0 +1,98 @@
+// Animated GIFs of RGBA pictures, with one palette of 256 colours for all of them (GIF89a, LZW).
+
+/** Return n pictures of RGBA bytes as the bytes of a GIF that repeats forever; a pause is in hundredths of a second. */
+export function makeGif(rgba, n, width, height, pause = 9) {
+  const palette = commonColours(rgba);
+  const nearest = nearestIn(palette);
+  const out = [];
+  const word = (value) => out.push(value & 255, value >> 8);
+  out.push(...new TextEncoder().encode("GIF89a"));
+  word(width);
+  word(height);
+  out.push(0xf7, 0, 0); // a palette of 256 colours
+  for (let i = 0; i < 256; i += 1) out.push(...(palette[i] ?? [0, 0, 0]));
+  out.push(0x21, 0xff, 11, ...new TextEncoder().encode("NETSCAPE2.0"), 3, 1, 0, 0, 0); // repeat forever
+  const size = width * height;
+  for (let frame = 0; frame < n; frame += 1) {
+    out.push(0x21, 0xf9, 4, 0);
+    word(pause);
+    out.push(0, 0, 0x2c, 0, 0, 0, 0);
+    word(width);
+    word(height);
+    out.push(0, 8);
+    const indices = Uint8Array.from({ length: size }, (_, i) => nearest(rgba, 4 * (frame * size + i)));
+    const packed = compress(indices);
+    for (let at = 0; at < packed.length; at += 255) {
+      const block = packed.slice(at, at + 255);
+      out.push(block.length, ...block);
+    }
+    out.push(0);
+  }
+  out.push(0x3b);
+  return Uint8Array.from(out);
+}
+
+const key = (rgba, at) => ((rgba[at] >> 3) << 10) | ((rgba[at + 1] >> 3) << 5) | (rgba[at + 2] >> 3);
+
+/** Return up to 256 colours: the means of the most frequent cells of a grid of 32 levels per channel. */
+function commonColours(rgba) {
+  const cells = new Map();
+  for (let at = 0; at < rgba.length; at += 4) {
+    const cell = cells.get(key(rgba, at)) ?? [0, 0, 0, 0];
+    for (let c = 0; c < 3; c += 1) cell[c] += rgba[at + c];
+    cell[3] += 1;
+    cells.set(key(rgba, at), cell);
+  }
+  const common = [...cells.values()].sort((a, b) => b[3] - a[3]).slice(0, 256);
+  return common.map(([r, g, b, count]) => [r, g, b].map((sum) => Math.round(sum / count)));
+}
+
+function nearestIn(palette) {
+  const known = new Map();
+  return (rgba, at) => {
+    const cell = key(rgba, at);
+    if (!known.has(cell)) {
+      const distance = ([r, g, b]) => (r - rgba[at]) ** 2 + (g - rgba[at + 1]) ** 2 + (b - rgba[at + 2]) ** 2;
+      known.set(cell, palette.reduce((best, colour, i) => (distance(colour) < distance(palette[best]) ? i : best), 0));
+    }
+    return known.get(cell);
+  };
+}
+
+/** Return bytes of 8 bits as LZW codes of 9 to 12 bits, lowest bits first. */
+function compress(indices) {
+  const [clear, end] = [256, 257];
+  const out = [];
+  let [buffer, bits, size, next] = [0, 0, 9, 258];
+  let table = new Map();
+  const put = (code) => {
+    buffer |= code << bits;
+    for (bits += size; bits >= 8; bits -= 8) {
+      out.push(buffer & 255);
+      buffer >>>= 8;
+    }
+  };
+  put(clear);
+  let prefix = indices[0];
+  for (const index of indices.subarray(1)) {
+    const longer = prefix * 256 + index;
+    if (table.has(longer)) {
+      prefix = table.get(longer);
+      continue;
+    }
+    put(prefix);
+    if (next < 4096) {
+      if (next === 1 << size) size += 1;
+      table.set(longer, next);
+      next += 1;
+    } else {
+      put(clear);
+      [size, next, table] = [9, 258, new Map()];
+    }
+    prefix = index;
+  }
+  put(prefix);
+  put(end);
+  if (bits) out.push(buffer & 255);
+  return out;
+}
