@@ -71,7 +71,7 @@ export function showTable(root, page) {
 
   document.title = `${page.title} · Unweave`;
   root.replaceChildren(
-    h("header", { class: "heading" }, h("div", { class: "title" }, h("h1", {}, page.title), compare), count),
+    h("header", { class: "heading" }, h("div", { class: "title" }, h("h1", {}, page.kind === "study" ? page.title : "All runs"), compare), count),
     h("div", { class: "toolbar" }, filter, wrong.element),
     problem.element,
     cards.element,
