@@ -78,6 +78,19 @@ def test_errors_are_sentences(bucket: str, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(Unavailable, match=r"does not permit this \(Access Denied\): check your credentials"):
         objects.write("a", b"1")
 
+    def skewed(*_: Any, **__: Any) -> None:
+        from botocore.exceptions import ClientError
+        from s3fs.errors import translate_boto_error
+
+        answer = {"Error": {"Code": "RequestTimeTooSkewed", "Message": "The difference is too large"}}
+        raise translate_boto_error(ClientError(answer, "PutObject"))
+
+    monkeypatch.setattr(objects.system, "call_s3", skewed)
+    with pytest.raises(
+        Unavailable, match=r"refuses the time of this machine \(The difference is too large\): check the"
+    ):
+        objects.write("a", b"1")
+
 
 def test_an_object_is_only_missing_where_the_address_has_the_word_bucket(bucket: str, tmp_path: Path) -> None:
     objects = open_objects(f"{bucket}/bucket-of-runs")

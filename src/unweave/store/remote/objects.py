@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from unweave.errors import Away, InputError, MissingExtra, Unavailable, extra
 from unweave.progress import note
 
+SKEWED = "RequestTimeTooSkewed"  # the code of the answer if the clock of this machine is wrong
 PATIENCE = 15.0  # seconds that an operation waits for a store that is away; studies that train wait longer
 PAUSE, LONGEST_PAUSE = 0.5, 30.0  # seconds before the second attempt; doubled before each further one
 TOLD = 4.0  # seconds of a pause from which on the user is told
@@ -227,6 +228,8 @@ class Objects:
         said = _said(error)
         if _code(error) == NO_BUCKET:
             return Unavailable(f"the store {self.address}: its bucket does not exist; create it first.")
+        if _code(error) == SKEWED:
+            return Unavailable(f"the store {self.address} refuses the time of this machine ({said}): check the clock.")
         if isinstance(error, PermissionError):
             return Unavailable(f"the store {self.address} does not permit this ({said}): check your credentials.")
         if type(error).__name__ in CREDENTIALS:
