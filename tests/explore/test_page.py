@@ -607,12 +607,10 @@ def test_markup_in_the_files_of_a_run_stays_text(page: Page, tmp_path: Path, smo
         assert page.locator("img").count() == 0
 
 
-def strip_of(page: Page, latent: int) -> np.ndarray:
+def strip_of(page: Page, latent: int) -> np.ndarray[Any, Any]:
     """Return the pictures (n, 16, 16, 4) of the strip of a latent that cannot be moved."""
     page.wait_for_selector(f"[data-latent='{latent}'] .strip[data-frame]")
-    shown = np.array(pixels(page.locator(f"[data-latent='{latent}'] .strip"))).reshape(16, -1, 4)
-    gap = (shown.shape[1] - 11 * 16) // 10
-    return np.stack([shown[:, i * (16 + gap) : i * (16 + gap) + 16] for i in range(11)])
+    return frames(page.locator(f"[data-latent='{latent}'] .strip"))
 
 
 def test_codes_with_images_show_what_each_latent_follows(page: Page) -> None:
