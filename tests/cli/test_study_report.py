@@ -18,7 +18,8 @@ def test_the_report_of_a_study_and_of_a_table(
     assert run(monkeypatch, "study", "report", "study.toml") == 0
     assert "wrote study.html" in capsys.readouterr().out
     assert "unweave study run study.toml" in check_self_contained(Path("study.html").read_text()).text
-    assert run(monkeypatch, "study", "report", "study.toml", "--udr") == 0
+    assert run(monkeypatch, "study", "report", "study.toml", "--udr", "--set", "steps=4") == 0
+    assert "unweave study run study.toml --set steps=4" in check_self_contained(Path("study.html").read_text()).text
     noise_table("mig", data=("dsprites",), seeds=2).to_csv("runs.csv", index=False)
     assert run(monkeypatch, "study", "report", "--table", "runs.csv", "--out", "new/runs.html", "--quiet") == 0
     assert "18 runs of 3 methods on 1 data set" in check_self_contained(Path("new/runs.html").read_text()).text
@@ -50,6 +51,7 @@ def test_columns_of_another_project_are_analysed_when_they_are_named(
         (["study.toml", "--out", "study.pdf"], "--out must end in .html"),
         (["--table", "runs.csv", "--beside", "more.csv"], "--beside adds results to those of SPEC"),
         (["--table", "runs.csv", "--udr"], "--udr needs the runs of SPEC"),
+        (["--table", "runs.csv", "--set", "steps=4"], "--set changes the runs of SPEC"),
         (["study.toml", "--out", "folder.html"], "it is a folder"),
         (["nowhere.toml"], "cannot read the study nowhere.toml"),
         (["--table", "nowhere.csv"], "cannot read nowhere.csv"),

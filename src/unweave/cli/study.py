@@ -243,6 +243,7 @@ def write_table(
         bool, typer.Option("--udr", help="Add UDR, the agreement of each run with its other seeds.")
     ] = False,
     where: Where = None,
+    settings: Fixed = None,
 ) -> None:
     """Print the results of a study: methods by scores, mean ± deviation over seeds, with the best of each marked.
 
@@ -259,7 +260,7 @@ def write_table(
     runs = wide or (form is None and out is not None)
     if runs and out is not None and out.suffix not in TABLES:
         raise InputError(f"--out must end in .csv, .parquet, .json, .md or .tex, got {out.name!r}.")
-    study = open_study(spec, store)
+    study = open_study(spec, store, parse(settings))
     frame = study.table_beside(beside, parse(where, "--where"))
     if udr:
         from unweave.study.udr import udr_of
@@ -329,6 +330,7 @@ def report_study(
     store: Store = None,
     udr: Udr = False,
     where: Where = None,
+    settings: Fixed = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -344,6 +346,8 @@ def report_study(
         raise InputError("--udr needs the runs of SPEC: a table has UDR only in a column udr of its own.")
     if beside is not None and table is not None:
         raise InputError("--beside adds results to those of SPEC: it cannot be combined with --table.")
+    if settings and table is not None:
+        raise InputError("--set changes the runs of SPEC: it cannot be combined with --table.")
     check_page(out)
     from unweave.progress import progress
     from unweave.questions import QUESTIONS
@@ -363,8 +367,8 @@ def report_study(
             frame = chosen(read_table(table, "--table"), where)
             write_table_report(frame, out, title=table.stem, metrics=metrics, watch=watch)
         elif spec is not None:
-            command = run_command(spec, store)
-            study = open_study(spec, store)
+            command = run_command(spec, store, settings or ())
+            study = open_study(spec, store, parse(settings))
             wanted = parse(where, "--where")
             write_study_report(
                 study, out, command=command, metrics=metrics, watch=watch, udr=udr, beside=beside, where=wanted

@@ -250,7 +250,8 @@ def _how_to_repeat(text: str, command: str) -> Section:
     return Section("How to repeat this study", joined(parts), short="Repeat")
 
 
-def run_command(spec: str | Path, store: str | Path | None = None) -> str:
-    """Return the command that runs a study, as it is typed in a shell in the current folder."""
+def run_command(spec: str | Path, store: str | Path | None = None, settings: Sequence[str] = ()) -> str:
+    """Return the command that runs a study, with more settings of all runs, as it is typed in the current folder."""
     place = [] if store is None else ["--store", from_here(store)]
-    return shlex.join(["unweave", "study", "run", from_here(spec), *place])
+    fixed = [word for setting in settings for word in ("--set", setting)]
+    return shlex.join(["unweave", "study", "run", from_here(spec), *place, *fixed])
