@@ -31,7 +31,7 @@ def test_columns_of_another_project_are_analysed_when_they_are_named(
     table = noise_table("mig", data=("dsprites",), seeds=2).rename(columns={"mig": "their_score"})
     table.to_csv("runs.csv", index=False)
     assert run(monkeypatch, "study", "report", "--table", "runs.csv", "--quiet") == 0
-    needed = "Needs at least one column of scores such as mig"
+    needed = "Needs at least one column of scores such as follows, mig"
     assert needed in check_self_contained(Path("study.html").read_text()).text
     words = ("study", "report", "--table", "runs.csv", "--quiet", "--metric")
     assert run(monkeypatch, *words, "their_score") == 0
