@@ -17,4 +17,4 @@ def test_each_factor_has_a_column_and_says_whether_its_order_shows(generator: to
     assert shown is not None
     assert torch.equal(torch.tensor(shown), matrices[0].perceived)
     near = distance_matrices(unweave.load("xysquares", spacing=1), generator, traversals=1)
-    assert draw_distance_matrices(near, title="").axes[6].get_xlabel().startswith("1.00")
+    assert draw_distance_matrices(near, title="").axes[6].get_xlabel().startswith("r = 1.00")
