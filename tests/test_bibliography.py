@@ -14,7 +14,7 @@ from unweave.recipes import RECIPES
 from unweave.terms import TERMS
 
 OURS = {"ae", "pca", "ica"}  # recipes without a paper of their own
-PLAIN = {"reconstruction_error", "psnr", "kl_per_latent", "elbo"}  # metrics that are older than the field
+PLAIN = {"follows", "reconstruction_error", "psnr", "kl_per_latent", "elbo"}  # metrics without a paper of this field
 TEXTS = {
     **{name: inspect.getdoc(function) or "" for name, function in RECIPES.items() if name not in OURS},
     **{name: inspect.getdoc(metric.function) or "" for name, metric in METRICS.items() if name not in PLAIN},

@@ -83,5 +83,5 @@ def test_one_half_needs_its_own_files_only(
 
 
 def test_smallnorb_has_two_halves(empty_data_root: Path) -> None:
-    with pytest.raises(ValueError, match="both, training or testing"):
+    with pytest.raises(ValueError, match="'both', 'training' or 'testing'"):
         unweave.load("smallnorb", half="third")

@@ -43,7 +43,7 @@ def test_both_sets_have_the_same_images_at_the_same_positions(generator: torch.G
 
 
 def test_impossible_options() -> None:
-    with pytest.raises(InputError, match="did you mean 'rainbow'"):
+    with pytest.raises(InputError, match="palette must be 'rainbow'"):
         unweave.load("xyobject", palette="rainbows")
     with pytest.raises(InputError, match="smallest ≤ largest ≤ size"):
         unweave.load("xyobject", smallest=20, largest=10)

@@ -62,7 +62,7 @@ def test_the_whole_set_has_8_to_the_6_images() -> None:
     [
         ({"spacing": 9}, "need 71 pixels, but size is 64"),
         ({"squares": 0}, "squares must be a whole number of at least 1"),
-        ({"spacing": 1.5}, "spacing must be a whole number"),
+        ({"spacing": 1.5}, "spacing must be a valid integer"),
         ({"size": 4}, "at least 8 and of at most 4096"),
         ({"size": "64"}, "size in pixels must be a whole number"),
     ],

@@ -94,7 +94,7 @@ def test_it_is_a_field_of_other_settings() -> None:
         (without_default, "its setting 'depth' must have a default value"),
         (unresolved, "the annotation of a setting cannot be resolved (name 'Nothing' is not defined)"),
         (unwritable, "the default of a setting cannot be written as JSON"),
-        (unreadable, "its settings cannot be read from its signature"),
+        (unreadable, "the default of a setting cannot be written as JSON (Unable to serialize unknown type"),
     ],
 )
 def test_wrong_settings_have_a_clear_error(given: Any, words: str) -> None:

@@ -29,7 +29,7 @@ def test_a_method_without_scores_is_nan() -> None:
 
 
 def test_a_table_without_scores_is_refused() -> None:
-    with pytest.raises(InputError, match="score_ranges: needs at least one column of scores such as mig"):
+    with pytest.raises(InputError, match="score_ranges: needs at least one column of scores such as follows"):
         score_ranges(noise_table("mine"))
     assert set(score_ranges(noise_table("mine"), metrics=["mine"])["metric"]) == {"mine"}
 

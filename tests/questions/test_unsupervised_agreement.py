@@ -33,5 +33,5 @@ def test_medians_are_a_setting_and_both_kinds_of_score_are_needed() -> None:
     assert set(unsupervised_agreement(study_table(), over="medians")["count"]) == {9}
     with pytest.raises(InputError, match=r"one column of scores such as reconstruction_error, psnr, elbo.*scores="):
         unsupervised_agreement(noise_table("mig"))
-    with pytest.raises(InputError, match="one column of scores such as mig"):
+    with pytest.raises(InputError, match="one column of scores such as follows"):
         unsupervised_agreement(noise_table("elbo"))

@@ -45,7 +45,7 @@ class ThreeDots(FactorData):
         return (pixels - centers[:, None]) ** 2
 
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
-        return draw_discs(self._squared[factors].view(len(factors), 3, 2, -1))
+        return draw_discs(self._squared[factors].view(len(factors), 3, 2, self.shape[-1]))
 
 
 class FourDots(FactorData):
@@ -80,7 +80,7 @@ class FourDots(FactorData):
 
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
         halves = torch.tensor([0, 0, 0, 1, 1, 0, 1, 1])  # of x0, y0, x1, …: 1 is the right or the lower one
-        return draw_discs(self._squared[halves, factors].view(len(factors), 4, 2, -1))
+        return draw_discs(self._squared[halves, factors].view(len(factors), 4, 2, self.shape[-1]))
 
 
 def draw_discs(squared: Tensor) -> Tensor:

@@ -7,24 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unweave.errors import InputError
 from unweave.metrics.estimators.information import classes_of, discretize, normalised_information
-from unweave.metrics.scoring.inputs import (
-    Booleans,
-    Codes,
-    Factors,
-    Floats,
-    Integers,
-    check_codes,
-    check_factors,
-    check_seed,
-    to_numpy,
-)
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Kinds, LabelResult, check_seed, labelled
 from unweave.settings import Bins
 
 PERMUTATIONS = 10  # of the rows of the codes; fewer for very wide codes
@@ -53,7 +41,7 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
-class Follows:
+class Follows(LabelResult):
     """How much each latent knows about each factor, above chance.
 
     The score is the mean over factors of the largest share. A factor that is constant has shares of 0.
@@ -96,6 +84,7 @@ def follows(
     names: Sequence[str] | None = None,
     discrete: bool = False,
     bins: Bins = 20,
+    kinds: Kinds = None,
     seed: int = 0,
 ) -> Follows:
     r"""Compute :math:`I(z_j; f_k) / H(f_k)` minus its mean over permuted codes.
@@ -105,25 +94,25 @@ def follows(
 
     Args:
         codes: The codes (N, D); binned as in MIG unless they are discrete.
-        factors: The factors (N, K). A column of fractions is cut into ``bins`` quantiles. Rows in which a factor is NaN
-            are left out of that factor.
+        factors: The factors (N, K). A continuous one is cut into ``bins`` quantiles. Rows in which a factor is NaN or
+            None are left out of that factor.
         names: The names of the factors; by default factor0, factor1, ….
         discrete: Whether every latent takes one of a few values, which are then its classes.
         bins: The number of bins of a continuous latent or factor.
+        kinds: The kind of each factor, categorical, ordered or continuous, as a list or by column; by default columns
+            with fractions are continuous.
         seed: The seed of the permutations.
 
     Returns:
         The share and the chance of each latent and factor.
     """
-    checked, (table, present) = check_codes("follows", codes), _checked_factors(factors)
-    if len(table) != len(checked):
-        raise InputError(f"follows: got {len(checked):,} codes but {len(table):,} rows of factors.")
+    sample = labelled("follows", codes, factors, kinds=kinds, factor_bins=bins)
+    table, present = sample.factors, sample.factors >= 0
+    checked = sample.codes
     named = tuple(f"factor{k}" for k in range(table.shape[1])) if names is None else tuple(map(str, names))
     if len(named) != table.shape[1]:
         raise InputError(f"follows: {table.shape[1]} factors need as many names, got {len(named)}.")
-    constant = tuple(name for k, name in enumerate(named) if len(np.unique(table[present[:, k], k])) < 2)
-    if len(constant) == len(named):
-        raise InputError(f"follows: needs at least one factor that varies, but 0 of {len(named)} do.")
+    constant = tuple(name for k, name in enumerate(named) if k not in sample.varying)
     rng = np.random.default_rng(check_seed(seed))
     latents = checked.shape[1]
     permutations = max(2, min(PERMUTATIONS, PAIRS // latents))
@@ -133,7 +122,7 @@ def follows(
         if rows.sum() < 2:
             continue
         binned = classes_of(checked[rows]) if discrete else discretize(checked[rows], bins)
-        classes = np.stack([_factor_classes(table[rows, k], bins) for k in columns], axis=1)
+        classes = table[np.ix_(rows, columns)]
         found = normalised_information(binned, classes)
         orders = (rng.permutation(len(binned)) for _ in range(permutations))
         permuted = np.stack([normalised_information(binned[order], classes) for order in orders])
@@ -143,20 +132,5 @@ def follows(
         chance[:, columns] = mean
         share[:, columns] = np.where(above > DEVIATIONS * deviation, above, 0.0)
     best = [share[:, k].max() for k, name in enumerate(named) if name not in constant]
-    return Follows(float(np.mean(best)), share, chance, named, constant)
+    return Follows(float(np.mean(best)), share, chance, named, constant, missing=sample.missing)
 
-
-def _checked_factors(factors: Factors) -> tuple[NDArray[Any], Booleans]:
-    """Return the factors (N, K), with 0 in place of missing values, and which values are there (N, K)."""
-    table = to_numpy("follows", "factors", factors)
-    table = table[:, None] if table.ndim == 1 else table
-    present = ~np.isnan(table) if table.dtype.kind == "f" else np.ones(table.shape, bool)
-    return check_factors("follows", np.where(present, table, 0) if not present.all() else table), present
-
-
-def _factor_classes(column: NDArray[Any], bins: int) -> Integers:
-    """Return the values of a factor as classes; fractions are cut at their quantiles."""
-    if column.dtype.kind == "f" and (column % 1 != 0).any():
-        edges = np.unique(np.quantile(column, np.arange(1, bins) / bins))
-        return np.searchsorted(edges, column, side="right")
-    return np.unique(column, return_inverse=True)[1].reshape(-1)
