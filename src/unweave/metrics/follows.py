@@ -133,4 +133,3 @@ def follows(
         share[:, columns] = np.where(above > DEVIATIONS * deviation, above, 0.0)
     best = [share[:, k].max() for k, name in enumerate(named) if name not in constant]
     return Follows(float(np.mean(best)), share, chance, named, constant, missing=sample.missing)
-
