@@ -42,6 +42,7 @@ def test_bytes_that_are_not_codes_are_refused(opened: OpenRun, body: bytes, prob
 
 def test_jacobian_columns_are_the_strongest_channel_of_finite_differences(opened: OpenRun) -> None:
     code, step = torch.tensor([0.3, -0.2, 0.5, 0.1]), 1e-6
+    assert isinstance(opened.run, Run)
     exact = deepcopy(opened.run.model).double()  # a step of float64 is too small to cross a kink of a ReLU
     columns = opened.columns(code)  # (D, H, W)
     for latent in range(4):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -55,7 +57,7 @@ def test_a_pool_scores_as_new_points_do() -> None:
     weights = np.random.default_rng(5).normal(size=(3, 4))
     labels = factors(4000)
     codes = linear(weights)(SPACE.at(SPACE.index(labels)))
-    few = {"train": 3000, "test": 3000}
+    few: dict[str, Any] = {"train": 3000, "test": 3000}
     assert beta_vae_score(codes, labels, **few).score == pytest.approx(
         beta_vae_score(linear(weights), SPACE, **few).score, abs=0.02
     )

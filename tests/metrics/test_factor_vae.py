@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from torch import Tensor
@@ -7,7 +9,7 @@ from torch import Tensor
 from tests.metrics.samples import SPACE, linear
 from unweave.metrics import factor_vae_score
 
-SMALL = {"train": 400, "test": 300}
+SMALL: dict[str, Any] = {"train": 400, "test": 300}
 
 
 def test_votes_go_to_the_latent_of_the_held_factor() -> None:

@@ -34,7 +34,8 @@ class Linear(nn.Module):
         return images.flatten(1) @ self.weights
 
     def decode(self, codes: Tensor) -> Tensor:
-        return (codes @ torch.linalg.pinv(self.weights)).unflatten(1, (3, 8, 8))
+        images: Tensor = (codes @ torch.linalg.pinv(self.weights)).unflatten(1, (3, 8, 8))
+        return images
 
 
 @pytest.fixture(scope="module")

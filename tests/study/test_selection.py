@@ -4,7 +4,7 @@ import pytest
 
 from unweave.errors import InputError
 from unweave.study.selection import select
-from unweave.study.spec import Selection
+from unweave.study.spec import Ablation, Selection
 from unweave.study.table import Row
 
 
@@ -35,7 +35,7 @@ def test_the_best_mean_or_median_of_each_group_is_chosen() -> None:
 
 
 def test_an_ablation_takes_the_choice_of_another_recipe() -> None:
-    rule = Selection(by="mig", per=("recipe",), seeds=(9,), ablations={"c": {"of": "a", "without": ["beta"]}})
+    rule = Selection(by="mig", per=("recipe",), seeds=(9,), ablations={"c": Ablation(of="a", without=("beta",))})
     chosen = select(rule, ROWS)
     assert rule.ablated(chosen) == [{"recipe": "c"}]
     assert rule.ablated([*chosen, {"recipe": "a", "beta": 3, "data": "d"}])[1] == {"recipe": "c", "data": "d"}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,8 @@ def test_a_run_that_learns_is_not_told_to_have_collapsed(
 
 
 def test_a_recipe_without_beta_and_a_small_weight_have_other_advice(tmp_path: Path) -> None:
-    run = trained(tmp_path, "factor_vae", steps=40, lr=1e-2, **{"kl.weight": 500.0, "gamma": 1.0})
+    strong: dict[str, Any] = {"kl.weight": 500.0}
+    run = trained(tmp_path, "factor_vae", steps=40, lr=1e-2, gamma=1.0, **strong)
     assert "--set kl.weight=0.25" in run.hint
     mean = trained(tmp_path, beta=100.0, reduction="mean", steps=40, lr=1e-2)
     assert "--set beta=25" in mean.hint  # the number of pixels has no part in it
