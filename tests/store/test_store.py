@@ -55,7 +55,7 @@ def test_a_run_that_is_not_the_one_of_the_study_is_refused_and_runs_no_code(
 
 def test_a_store_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(Unavailable, match="cannot use the store"):
+    with pytest.raises(InputError, match=r"the store must be a folder, but .*file is a file"):
         Store(tmp_path / "file" / "store").make()
 
 

@@ -58,7 +58,10 @@ class Claim:
         return mark is not None
 
     def beat(self, *, patience: float | None = None) -> bool:
-        """Show that the owner is alive; return whether it has the run still."""
+        """Show that the owner is alive; return whether it has the run still.
+
+        A claim that is gone was taken over and released by another process.
+        """
         with self._lock:
             if self.lost:
                 return False
@@ -67,12 +70,9 @@ class Claim:
             content = self._content()
             mark = self._objects.put(self._path, content, expected=self._mark, patience=patience)
             if mark is None:
-                seen = self._objects.look(
-                    self._path, patience=patience
-                )  # an earlier beat may have arrived without an answer
-                if seen is None or self._is_ours(seen.content):
-                    expected = "" if seen is None else seen.mark
-                    mark = self._objects.put(self._path, content, expected=expected, patience=patience)
+                seen = self._objects.look(self._path, patience=patience)
+                if seen is not None and self._is_ours(seen.content):  # an earlier beat arrived without an answer
+                    mark = self._objects.put(self._path, content, expected=seen.mark, patience=patience)
             self.lost = mark is None
             self._mark, self._confirmed = mark or self._mark, self._confirmed if mark is None else began
             self.record("loss" if self.lost else "beat", began)
