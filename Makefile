@@ -10,14 +10,14 @@ INSTALL := -m pip install --disable-pip-version-check --constraint constraints.t
 demo: $(DEMO)
 	$(BIN)/unweave zoo list
 	$(BIN)/python examples/first_look.py
-	@echo 'Look at demo/interventions.png: most latents of the model change one thing, such as the hue of the floor.'
+	@echo 'Look at demo/interventions.png: each latent of the model changes one thing, such as the hue of the floor.'
 	@echo 'Now a β-VAE and an Ada-GVAE are trained on three moving squares, in about three minutes on two cores.'
 	$(BIN)/unweave study run examples/squares.toml --store demo/runs --workers 2
 	$(BIN)/python examples/compare_methods.py
 	@echo 'The Ada-GVAE has the higher MIG, DCI and SAP: in demo/mutual_information.png four of six coordinates have their latent.'
 	@echo 'Open demo/report.html and demo/zoo.html, then move the latents in the browser, or train a model yourself:'
-	@echo '  $(BIN)/unweave explore zoo:qlae-rooms3d'
-	@echo '  $(BIN)/unweave train --from zoo:qlae-rooms3d --seed 2'
+	@echo '  $(BIN)/unweave explore zoo:qlae-shapes3d-drawn'
+	@echo '  $(BIN)/unweave train --from zoo:qlae-shapes3d-drawn --seed 2'
 
 test: $(READY)
 	$(BIN)/pytest -n 2 -rs

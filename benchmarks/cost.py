@@ -1,4 +1,4 @@
-"""What the published studies cost: ``python benchmarks/cost.py``, written to ``cost.md``.
+"""The cost of the published studies: ``python benchmarks/cost.py``, written to ``cost.md``.
 
 Measures the steps of the methods with the published nets, images and batches, one thread, and computes from them the
 12,600 models of Locatello et al. 2019, and the ratios of Table 6 of Hsu et al. 2024.
@@ -15,9 +15,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import unweave
 from steps import measure, our_step
-from unweave.training.assembly import build_model
+from unweave.training.assembly import Objective, build_model
 from unweave.training.configuration import configure
-from unweave.training.objective import Objective
 
 PAGE = Path(__file__).parent / "cost.md"
 LARGE = ("beta_vae", "annealed_vae", "factor_vae", "dip_vae_i", "dip_vae_ii", "beta_tcvae")

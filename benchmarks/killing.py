@@ -19,7 +19,7 @@ WORKERS = 2
 
 
 class Outcome(NamedTuple):
-    """What the store and the record of ends say after a study that was disturbed."""
+    """The content of the store and of the record of ends after a study that was disturbed."""
 
     runs: int
     finished: int  # states in the store

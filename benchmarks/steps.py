@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset
 
 from unweave import FactorData
-from unweave.store.log import Log
+from unweave.store.state import Log
 from unweave.training.assembly import build_model
 from unweave.training.configuration import configure
 from unweave.training.loop import Session

@@ -52,7 +52,7 @@ class Row(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """How much is measured."""
+    """The amount that is measured."""
 
     runs: int
     kills: int

@@ -69,7 +69,7 @@ def main() -> None:
     spacings = [unweave.load("xysquares", spacing=spacing) for spacing in (8, 4, 2, 1)]
     perceived = FIGURES["perceived_distances"]
     save_figure(perceived.draw(perceived.make(spacings, generator)), PICTURES / "xysquares-spacings.png")
-    run, interventions = unweave.open("zoo:qlae-rooms3d"), FIGURES["interventions"]
+    run, interventions = unweave.open("zoo:qlae-shapes3d-drawn"), FIGURES["interventions"]
     seen = interventions.of_runs([run], [run.data()], torch.Generator().manual_seed(0))
     save_figure(interventions.draw(seen), PICTURES / "interventions.png")
 

@@ -39,7 +39,7 @@ from unweave.zoo import PREFIX
 LOG = logging.getLogger("mkdocs.hooks.links")  # whose warnings end a strict build
 EVIDENCE = "<!-- evidence -->"  # on the page about metrics
 COST = "<!-- cost -->"  # on the page about machines
-LIVE = ("qlae-rooms3d", "ada-gvae-xysquares")  # models of the zoo whose page is part of the site
+LIVE = ("qlae-shapes3d-drawn", "ada-gvae-xysquares")  # models of the zoo whose page is part of the site
 MATH = re.compile(r":math:<code>(.+?)</code>", re.DOTALL)
 ROLE = re.compile(r":(?:func|class|meth|mod|attr|data):<code>(?:~[\w.]*\.)?(\w[\w.]*)</code>")
 

@@ -13,7 +13,7 @@ from unweave.figures import FIGURES, save_figure
 
 OUT = Path("demo")
 
-run = unweave.open("zoo:qlae-rooms3d")
+run = unweave.open("zoo:qlae-shapes3d-drawn")
 data = run.data()
 scores = unweave.score(
     run, metrics=["mig", "infomec", "psnr"], samples=5_000, seed=2026

@@ -1,4 +1,4 @@
-"""What tests share: a data folder of their own, and the genuine data beside the project where it is present."""
+"""Shared by all tests: a data folder of their own, and the genuine data beside the project where it is present."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is defined in a cell of a notebook, whose module is ``__main__`` and has no file."""
+"""Parts that are defined in a cell of a notebook, whose module is ``__main__`` and has no file."""
 
 from __future__ import annotations
 

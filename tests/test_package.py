@@ -1,4 +1,4 @@
-"""What holds for the package as a whole: documented, typed, and true to its own pages."""
+"""The package as a whole: documented, typed, and true to its own pages."""
 
 from __future__ import annotations
 

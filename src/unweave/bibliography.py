@@ -42,6 +42,12 @@ class Work:
 
 
 WORKS = {
+    "Almudévar & Ortega 2024": Work(
+        "Antonio Almudévar and Alfonso Ortega",
+        "Rethinking Disentanglement under Dependent Factors of Variation",
+        2024,
+        journal="arXiv:2408.07016",
+    ),
     "Burda et al. 2016": Work(
         "Yuri Burda and Roger Grosse and Ruslan Salakhutdinov", "Importance Weighted Autoencoders", 2016, ICLR
     ),
@@ -70,6 +76,12 @@ WORKS = {
         2018,
         NEURIPS,
     ),
+    "Dapueto et al. 2024": Work(
+        "Jacopo Dapueto and Nicoletta Noceti and Francesca Odone",
+        "Transferring disentangled representations: bridging the gap between synthetic and real images",
+        2024,
+        NEURIPS,
+    ),
     "Do & Tran 2020": Work(
         "Kien Do and Truyen Tran",
         "Theory and Evaluation Metrics for Learning Disentangled Representations",
@@ -87,6 +99,13 @@ WORKS = {
         "Cian Eastwood and Christopher K. I. Williams",
         "A Framework for the Quantitative Evaluation of Disentangled Representations",
         2018,
+        ICLR,
+    ),
+    "Eastwood et al. 2023": Work(
+        "Cian Eastwood and Andrei Liviu Nicolicioiu and Julius von Kügelgen and Armin Kekić and Frederik Träuble and "
+        "Andrea Dittadi and Bernhard Schölkopf",
+        "DCI-ES: An Extended Disentanglement Framework with Connections to Identifiability",
+        2023,
         ICLR,
     ),
     "Gondal et al. 2019": Work(
@@ -132,6 +151,12 @@ WORKS = {
         "TVAE: Triplet-Based Variational Autoencoder using Metric Learning",
         2018,
         journal="arXiv:1802.04403",
+    ),
+    "Julka et al. 2024": Work(
+        "Sahib Julka and Yashu Wang and Michael Granitzer",
+        "Towards an Improved Metric for Evaluating Disentangled Representations",
+        2024,
+        journal="arXiv:2410.03056",
     ),
     "Kim & Mnih 2018": Work("Hyunjik Kim and Andriy Mnih", "Disentangling by Factorising", 2018, ICML),
     "Kingma & Welling 2014": Work("Diederik P. Kingma and Max Welling", "Auto-Encoding Variational Bayes", 2014, ICLR),

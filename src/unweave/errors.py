@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
 import re
 from collections.abc import Iterable
@@ -13,6 +14,11 @@ UNKNOWN = "unknown name"
 LONG_WORD = re.compile(r"\S{1000,}")  # a number of thousands of digits, for example, which would hide the sentence
 NOT_ALLOWED = "code that may not be imported"
 NOT_FOUND = "code that cannot be imported"
+OF_A_MACHINE = {  # the disk, its permissions, memory and open files
+    errno.EACCES, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENODEV, errno.ENOLCK, errno.ENOMEM,
+    errno.ENOSPC, errno.ENXIO, errno.EPERM, errno.EROFS, errno.ESTALE,
+}  # fmt: skip
+OUT_OF_MEMORY = ("OutOfMemoryError", "DefaultCPUAllocator: can't allocate memory")  # of torch, on a GPU and elsewhere
 
 
 def shortened(message: str) -> str:
@@ -47,8 +53,16 @@ class Unavailable(OSError):
     """A file is missing, damaged, or cannot be fetched or written; the message says what to do about it."""
 
 
+class Refused(Unavailable):
+    """A store does not let this machine read or write; the message says what to check."""
+
+
 class Away(Unavailable):
     """A store cannot be reached for a reason that may pass; it was waited for in vain."""
+
+
+class Stopped(Unavailable):
+    """A study cannot go on; the message says why."""
 
 
 class Damaged(Unavailable):
@@ -72,6 +86,20 @@ class MissingExtra(ImportError):
 
 class Diverged(RuntimeError):
     """Training reached a value that is not finite; the message names the step and the term."""
+
+
+def is_of_machine(error: BaseException) -> bool:
+    """Return whether an error is one of the machine, and not of what it was asked to do.
+
+    These are failures of its disk, permissions or memory, and a store at an address that it cannot use.
+    """
+    if isinstance(error, Refused | Away | MemoryError | PermissionError):
+        return True
+    if isinstance(error, OSError) and error.errno in OF_A_MACHINE:
+        return True
+    if isinstance(error, RuntimeError) and any(text in f"{type(error).__name__} {error}" for text in OUT_OF_MEMORY):
+        return True
+    return error.__cause__ is not None and is_of_machine(error.__cause__)
 
 
 def unknown(what: str, name: str, known: Iterable[str], *, setting: str = "") -> InputError:

@@ -117,7 +117,7 @@ class FactorSpace:
 
     @property
     def has_positions(self) -> bool:
-        """Whether every point has a 64-bit position on the grid."""
+        """Return whether every point has a 64-bit position on the grid."""
         return self.size <= 2**63
 
     def axis(self, factor: str | int) -> int:

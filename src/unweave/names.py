@@ -65,10 +65,19 @@ DATA = {
     "falcor3d": "Falcor3D",
     "isaac3d": "Isaac3D",
 }
-SCORES = {"beta_vae_score": "BetaVAE score", "factor_vae_score": "FactorVAE score", "infomec": "InfoMEC"}
+SCORES = {
+    "beta_vae_score": "BetaVAE score",
+    "factor_vae_score": "FactorVAE score",
+    "infomec": "InfoMEC",
+    "dci_es": "DCI-ES",
+}
 SEVERAL = {  # metrics with several scores, which are fields of their results; any other metric has ``score``
     "dci": ("disentanglement", "completeness", "informativeness"),
     "infomec": ("modularity", "compactness", "explicitness"),
+    "edi": ("modularity", "compactness", "explicitness"),
+    "minimality_sufficiency": ("minimality", "sufficiency"),
+    "dci_es": ("explicitness", "size"),
+    "omes": ("score", "overlap", "multiple_encoding"),
     "wasserstein_correlation": ("score", "normalised"),
     "downstream": (
         "score",
@@ -78,11 +87,17 @@ SEVERAL = {  # metrics with several scores, which are fields of their results; a
     ),
     "linearity": ("score", "axis_ratio", "axis_alignment"),
 }
-POOLED = ("beta_vae_score", "factor_vae_score", "irs")  # drawn from the samples, or from new images as published
+POOLED = (
+    "beta_vae_score",
+    "factor_vae_score",
+    "irs",
+    "omes",
+)  # drawn from the samples, or from new images as published
 CAPITALS = (
     "dci",
     "dcimig",
     "dip",
+    "edi",
     "elbo",
     "fsq",
     "irs",
@@ -92,6 +107,7 @@ CAPITALS = (
     "l2",
     "mcc",
     "mig",
+    "omes",
     "psnr",
     "sap",
     "udr",

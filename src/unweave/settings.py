@@ -30,6 +30,7 @@ Several = Annotated[int, Field(ge=2)]
 Bins = Annotated[int, Field(ge=2, le=1000)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 100)]  # which every kind of generator accepts
 Fraction = Annotated[float, Field(gt=0, le=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
 NonNegative = Annotated[float, Field(ge=0)]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
+from tests.cli.running import run
 from tests.training.small import bars, trained
 from unweave import __version__
 from unweave.cli.options import draw_pictures, parse, print_json, save
@@ -50,3 +51,18 @@ def test_two_runs_write_files_of_their_own(tmp_path: Path) -> None:
         draw_pictures(trained(tmp_path / "runs", steps=2, seed=seed), bars(), tmp_path / "seen")
     assert len(list((tmp_path / "seen").glob("beta_vae-*-traversals.png"))) == 2
     assert len(list((tmp_path / "seen").glob("beta_vae-*-reconstructions.png"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["--steps", "3", "--steps", "4"], "--steps"),
+        (["--threads=9999", "--threads", "1"], "--threads"),
+        (["-q", "--quiet"], "--quiet"),
+    ],
+)
+def test_an_option_that_is_given_twice_is_refused(
+    words: list[str], option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "train", "vae", "xysquares", *words) == 2
+    assert f"{option} is given twice" in capsys.readouterr().err

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.data.fabricated import Shelf
-from unweave.data.interface import lookup
+from unweave.data import sets
 
 
 @pytest.fixture
 def shelf(empty_data_root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
     yield Shelf(empty_data_root, monkeypatch)
-    lookup._identity.cache_clear()  # of the small sets that it stands in for
+    sets._identity.cache_clear()  # of the small sets that it stands in for

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Site:
-    """What is served, and how badly."""
+    """The content of a server, and its faults."""
 
     content: bytes
     etag: str | None = None

@@ -13,8 +13,8 @@ from scipy.io import savemat
 import unweave
 from tests.data.fabricated import Shelf, noise, tar, written
 from unweave.data import FactorData
+from unweave.data.check import PUBLISHED_CONSTANTS
 from unweave.data.distances import channel_statistics
-from unweave.data.published_constants import PUBLISHED_CONSTANTS
 from unweave.errors import InputError, Unavailable
 from unweave.factors import FactorSpace
 

@@ -10,8 +10,7 @@ import torch
 
 import unweave
 from tests.data.fabricated import SMALL, Noise, Shelf, h5, noise
-from unweave.data.check import check_data
-from unweave.data.published_constants import PUBLISHED_CONSTANTS, Constants
+from unweave.data.check import PUBLISHED_CONSTANTS, Constants, check_data
 
 
 @pytest.mark.slow

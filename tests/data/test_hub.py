@@ -18,7 +18,7 @@ import unweave
 from tests.cli.running import run
 from tests.data.fabricated import noise
 from tests.data.servers import Site, serve
-from unweave.data.interface.lookup import identity_of, open_data
+from unweave.data.sets import identity_of, open_data
 from unweave.errors import InputError, Unavailable
 
 IMAGES = noise(12, 8, 8, 3)

@@ -1,4 +1,4 @@
-"""What identifies data: declared versions that are tied to pixels, and plain values of options."""
+"""Identities of data: declared versions that are tied to pixels, and plain values of options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from PIL import Image
 
 import unweave
 from tests.data.test_sets import DRAWN
-from unweave.data.interface.identity import DataIdentity, code_of, digest, plain
+from unweave.data.factor_data import DataIdentity, code_of, digest, plain
 from unweave.errors import InputError
 from unweave.names import label_of
 

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from unweave.data.files.image_files import read_image_file
+from unweave.data.files.own_sources import read_image_file
 from unweave.errors import InputError
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (12, 8, 8, 3), dtype=np.uint8)

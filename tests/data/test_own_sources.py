@@ -1,4 +1,4 @@
-"""What is found with one's own images, what is told about it, and what is refused; images are in test_own.py."""
+"""The user's own images: what is found with them, reported and refused. Images themselves are in test_own.py."""
 
 from __future__ import annotations
 

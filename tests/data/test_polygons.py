@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unweave.data._polygons import fill, snap
+from unweave.data._geometry import fill, snap
 
 coordinates = st.integers(-300, 8 * 256 + 300)
 polygons = st.lists(st.tuples(coordinates, coordinates), min_size=3, max_size=9)

@@ -1,4 +1,4 @@
-"""What all published sets share: grids, and what becomes of files that are absent, damaged or of another version."""
+"""Shared by all published sets: grids, and files that are absent, damaged or of another version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How close the drawn 3D Shapes come to the official ones: published statistics, genuine images, a published model."""
+"""The drawn 3D Shapes beside the official ones: published statistics, genuine images, a published model."""
 
 from __future__ import annotations
 

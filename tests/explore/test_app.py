@@ -166,3 +166,30 @@ def test_an_unexpected_failure_is_a_sentence_too(
 def test_there_is_no_other_page(client: httpx.Client) -> None:
     for path in ("/docs", "/redoc", "/openapi.json"):
         assert client.get(path).status_code == 404
+
+
+def test_the_nearest_images_are_those_of_the_closest_codes(client: httpx.Client, smooth: Run) -> None:
+    images = smooth.data().rows(range(72))
+    codes = smooth.encode(images)
+    away = (codes - codes[5]).norm(dim=1).sort(stable=True)
+    fields, rgba = framed(client.post(f"/api/runs/{smooth.name}/nearest", content=codes[5].numpy().tobytes()))
+    np.testing.assert_allclose(fields["distances"], away.values[:6], atol=1e-4)
+    assert rgba[: len(rgba) // 6] == to_rgba(images[5:6])
+
+
+def test_a_latent_is_described_for_each_value_of_a_factor(client: httpx.Client, smooth: Run) -> None:
+    data = smooth.data()
+    codes, place = smooth.encode(data.rows(range(72)))[:, 1].numpy(), data.space.at(torch.arange(72))[:, 0].numpy()
+    rows = client.get(f"/api/runs/{smooth.name}/values?latent=1&factor=0").json()["values"]
+    wanted = [[v, 6, *np.quantile(codes[place == v], [0.05, 0.25, 0.5, 0.75, 0.95])] for v in range(12)]
+    np.testing.assert_allclose(rows, wanted, atol=2e-4)
+    assert client.get(f"/api/runs/{smooth.name}/values?latent=9&factor=0").status_code == 400
+
+
+def test_a_run_is_labelled(client: httpx.Client, smooth: Run) -> None:
+    address = f"/api/runs/{smooth.name}/label"
+    assert client.post(address, json={"label": "a/b"}).status_code == 400
+    assert client.post(address, json={"label": "x"}, headers={"origin": "http://evil.example"}).status_code == 403
+    assert client.post(address, json={"label": " other "}).json() == {"label": "other"}
+    assert smooth.label == "other"
+    assert client.post(address, json={"label": "smooth"}).json() == {"label": "smooth"}

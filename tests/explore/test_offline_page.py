@@ -167,9 +167,8 @@ def test_random_codes_heat_map_and_derivatives(opened: Callable[[str], Opened], 
         painted = view.pixels(f"[data-latent='{latent}'] canvas.jacobian").float()
         share = (columns[latent].abs() / scale) ** 0.7
         expected = torch.where(columns[latent] < 0, -139 * share, 204 * share)  # blue and orange, as in canvas.js
-        assert (
-            float((painted[..., 0] - painted[..., 2] - expected).abs().mean()) < 6
-        )  # kinks of ReLUs; a wrong sign gives 50
+        # a wrong sign gives 50; a step of 0.0005 of the range, which spans kinks of ReLUs, gives 4
+        assert float((painted[..., 0] - painted[..., 2] - expected).abs().mean()) < 3
     start = view.code(4)
     view.page.get_by_text("Random code", exact=True).click()
     view.page.get_by_text("Sample a code").click()

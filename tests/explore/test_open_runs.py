@@ -87,9 +87,9 @@ def test_scores_that_are_measured_later_are_shown(tmp_path: Path, smooth: Run) -
     folder = tmp_path / smooth.folder.name
     shutil.copytree(smooth.folder, folder)
     opened = OpenRuns(find_selection(None, store=tmp_path)).open(folder.name)
-    assert "mig" not in dict(opened.description()["facts"])
+    assert "MIG" not in dict(opened.description()["facts"])
     found = unweave.score(opened.run, opened.needed_data(), metrics=["mig"], samples=60)
-    assert dict(opened.description()["facts"])["mig"] == f"{found.table['mig']:.2f}"
+    assert dict(opened.description()["facts"])["MIG"] == f"{found.table['mig']:.2f}"
 
 
 def test_without_its_data_a_run_still_decodes(tmp_path: Path, smooth: Run) -> None:

@@ -340,19 +340,22 @@ def test_a_study_of_hundreds_of_runs_sorts_filters_and_opens_a_run(page: Page, s
         page.goto(address)
         page.get_by_text("300 runs").wait_for()
         assert page.locator(".rows .row").count() < 60  # only those in the window
-        page.get_by_role("columnheader", name="mig").get_by_role("button").click()
+        page.get_by_role("columnheader", name="MIG").get_by_role("button").click()
         page.wait_for_function("() => document.querySelector('.rows .row').textContent.includes('0.299')")
         page.locator(".grid").evaluate("grid => grid.scrollTo(0, 1e6)")
         page.get_by_role("row").filter(has_text="0.001").first.wait_for()
-        assert page.locator("canvas.scatter").get_attribute("data-points") == "299"  # one has no score
-        assert [page.locator("select").nth(place).input_value() for place in (0, 1)] == ["mig", "strength"]
+        page.get_by_text("Points", exact=True).click()
+        page.wait_for_function(
+            "() => document.querySelector('canvas.scatter').dataset.points === '299'"
+        )  # one has none
+        assert [page.locator(".axes select").nth(place).input_value() for place in (0, 1)] == ["mig", "strength"]
         page.get_by_role("cell", name="β-VAE").first.wait_for()
         for spelling in ("beta_vae", "β-VAE"):
             page.get_by_label("Filter").fill(f"mig > 0.25 beta = 30 recipe = {spelling}")
             page.get_by_text("10 of 300 runs").wait_for()
             page.get_by_label("Filter").fill("")
             page.get_by_text("300 runs", exact=True).wait_for()
-        page.locator("select").nth(0).select_option("psnr")
+        page.locator(".axes select").nth(0).select_option("psnr")
         page.wait_for_function("() => document.querySelector('canvas.scatter').dataset.points === '300'")
         page.get_by_label("Filter").fill("mig > 0.25 beta = 30")
         page.get_by_text("10 of 300 runs").wait_for()
@@ -365,7 +368,7 @@ def test_a_study_of_hundreds_of_runs_sorts_filters_and_opens_a_run(page: Page, s
         page.get_by_text("1 of 300 runs").wait_for()
         page.locator("canvas.scatter").focus()
         page.keyboard.press("ArrowRight")
-        page.locator(".tip").get_by_text(name).wait_for()
+        page.locator(".tip").get_by_text("β-VAE, beta = 1, seed 0").wait_for()
         page.keyboard.press("Enter")
         page.wait_for_selector(f"{DECODED}[data-frame]")
         assert page.url.endswith(f"#/run/{name}")
@@ -445,11 +448,11 @@ def test_a_filter_says_what_is_wrong_until_it_is_mended(page: Page, address: str
     assert page.locator(".rows .row").count() == page.locator(".card").count() == 0
     page.get_by_label("Filter").fill(f"LABEL = {smooth.label}")
     page.wait_for_function("() => document.querySelectorAll('.rows .row').length === 1")
-    page.get_by_role("columnheader", name="psnr").get_by_role("button").click()
+    page.get_by_role("columnheader", name="PSNR").get_by_role("button").click()
     page.reload()  # the address has the filter and the order
     page.wait_for_function("() => document.querySelectorAll('.rows .row').length === 1")
     assert page.get_by_label("Filter").input_value() == f"LABEL = {smooth.label}"
-    assert page.get_by_role("columnheader", name="psnr").get_attribute("aria-sort") == "descending"
+    assert page.get_by_role("columnheader", name="PSNR").get_attribute("aria-sort") == "descending"
     page.get_by_text("Columns", exact=True).click()
     page.get_by_label("seed", exact=True).uncheck()
     with page.expect_download() as saved:
@@ -561,7 +564,7 @@ def test_ticks_are_round_and_points_have_shapes(page: Page, address: str) -> Non
           const write = CanvasRenderingContext2D.prototype.fillText;
           CanvasRenderingContext2D.prototype.fillText = function (text) { texts.push(text); };
           const chart = makeScatter(() => {});
-          document.querySelector(".side").append(chart.element);
+          document.querySelector(".table").append(chart.element);
           const x = { name: "x", values: [0.00074123, 0.00077991, 0.0021, 0.0019] };
           const y = { name: "y", values: [1.37, 10, 1000, 5000.5] };
           const colour = { name: "c", values: ["a", "b", "a", "b"] };

@@ -160,6 +160,7 @@ def test_values_are_numbers_or_texts() -> None:
         {"run": "b", "settings": {"x": 3}},
     ]
     found = {column["name"]: column for column in columns(rows)}
-    assert found["mig"] == {"name": "mig", "kind": "score", "values": [None, None]}
+    score = {"name": "mig", "kind": "score", "title": "MIG", "best": "higher", "values": [None, None]}
+    assert found["mig"] == score
     assert found["x"] == {"name": "x", "kind": "setting", "values": ["[1, 2]", 3]}
     assert read_row(Path("nowhere"))["state"] == "not started"

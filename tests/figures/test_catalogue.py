@@ -29,7 +29,7 @@ def test_every_figure_has_a_sentence() -> None:
 def test_all_figures_that_apply_can_be_drawn(gaussian: Run, data: FactorData) -> None:
     figures = applicable_figures(gaussian, data)
     assert {figure.source for figure in figures} == {"run", "runs", "data"}
-    assert len(figures) == 15
+    assert len(figures) == 16
     for figure in figures:
         result = figure.of_runs([gaussian], [data], torch.Generator().manual_seed(0), **SMALL.get(figure.name, {}))
         drawn = figure.draw(result)

@@ -17,7 +17,7 @@ PNG = b"\x89PNG"
 
 
 def shown(figure: Any) -> bytes:
-    """What a notebook shows of the last value of a cell."""
+    """Return what a notebook shows of the last value of a cell."""
     return bytes(figure._repr_png_())
 
 

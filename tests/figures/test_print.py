@@ -21,6 +21,7 @@ from unweave.figures.data_distances import DataDistances
 from unweave.figures.drawing.panels import PAGE, SMALL
 from unweave.figures.interventions import Interventions
 from unweave.figures.jacobians import Columns, Jacobians
+from unweave.figures.kernel_densities import KernelDensities
 from unweave.figures.latent_marginals import LatentSample
 from unweave.figures.mutual_information import Information, InformationMaps
 from unweave.figures.reconstructions import Comparison, Reconstructions
@@ -110,6 +111,15 @@ def codes(count: int) -> LatentSample:
     return LatentSample(TITLE, noise(50, count) * 1e-3, tuple(range(count)), (True,) * count, None, True, 99)
 
 
+def densities(count: int) -> KernelDensities:
+    grid = np.sort(noise(count, 61))
+    lines = noise(count, 61)
+    joints = noise(count, count, 61, 61)
+    return KernelDensities(
+        TITLE, tuple(range(count)), noise(9, count), noise(count), grid, lines, lines, joints, 123.456
+    )
+
+
 RESULTS: dict[str, Callable[[int], Any]] = {
     "reconstructions": lambda n: (
         Reconstructions(TITLE, images(16), images(16), LONG)
@@ -128,6 +138,7 @@ RESULTS: dict[str, Callable[[int], Any]] = {
     "curvature": curvatures,
     "latent_marginals": codes,
     "latent_pairs": lambda n: codes(max(2, min(n, 6))),
+    "kernel_densities": lambda n: densities(max(2, min(n, 6))),
     "distances": run_distances,
     "training_curves": curves,
     "perceived_distances": lambda n: DataDistances(

@@ -10,8 +10,7 @@ from unweave import FactorData, Run
 from unweave.errors import InputError
 from unweave.figures.drawing.strips import to_bytes
 from unweave.figures.two_latents import draw_two_latents, make_two_latents
-from unweave.papers.impossibility import draw_impossibility
-from unweave.study.impossibility import demonstrate
+from unweave.papers.impossibility import demonstrate, draw_impossibility
 
 
 def test_every_combination_of_two_latents_is_decoded(gaussian: Run, data: FactorData) -> None:

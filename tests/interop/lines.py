@@ -1,4 +1,4 @@
-"""How long an example is."""
+"""Count the lines of an example."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def small() -> unweave.FactorData:
 
 def test_all_metrics_on_two_matrices() -> None:
     scores = unweave.score_codes(CODES, LABELS)
-    ready = [n for n, m in METRICS.items() if m.needs in ("labels", "codes", "pool") and not m.costly]
+    ready = [n for n, m in METRICS.items() if m.needs in ("labels", "codes", "pool") and not m.only_by_name]
     assert list(scores) == ready
     assert scores["mig"].score == unweave.metrics.mig(CODES, LABELS).score
     assert scores.table["mig"] == scores["mig"].score
@@ -126,7 +126,7 @@ def test_label_metrics_share_one_sample() -> None:
 
 def test_all_on_data_with_everything(small: unweave.FactorData) -> None:
     scores = unweave.score(Counter(), small, samples=200, test_samples=100, seed=3)
-    expected = [n for n, m in METRICS.items() if m.needs in ("labels", "codes", "pool") and not m.costly]
+    expected = [n for n, m in METRICS.items() if m.needs in ("labels", "codes", "pool") and not m.only_by_name]
     assert list(scores) == expected
     assert scores.table == unweave.score(Counter(), small, samples=200, test_samples=100, seed=3).table
 
@@ -208,7 +208,7 @@ def test_a_module_is_evaluated_and_put_back(small: unweave.FactorData) -> None:
         ("no encoder", "must be callable"),
         (lambda images: None, r"encode: codes must be \(N, D\)"),
         (lambda images: (images.flatten(1), images.flatten(1)[:, :2]), "must be one matrix"),
-        (lambda images: images.flatten(1).to_sparse(), "dense tensor"),
+        (lambda images: images.flatten(1).to_sparse(), "dense (codes|tensor)"),
         (lambda images: images.flatten(1) / 0, "NaN or infinite"),
     ],
 )
@@ -270,7 +270,7 @@ class Autoencoder:
 def test_an_encoder_that_reconstructs_is_scored_as_a_model(small: unweave.FactorData) -> None:
     model = Autoencoder()
     scores = unweave.score(model, small, samples=1200, test_samples=50)
-    ready = {n for n, m in METRICS.items() if m.needs != "other" and not m.costly}
+    ready = {n for n, m in METRICS.items() if m.needs != "other" and not m.only_by_name}
     assert set(scores) == ready
     assert set(scores.left_out) == set(METRICS) - ready
     assert model.reconstructed == 1000  # once for all metrics, and no more than are held
@@ -323,7 +323,7 @@ def test_all_leaves_out_what_takes_minutes_with_many_latents() -> None:
     wide = np.random.default_rng(0).normal(size=(60, 1001))
     scores = unweave.score_codes(wide, LABELS[:60])
     slow = {name for name, why in scores.left_out.items() if "takes minutes with 1,001 latents" in why}
-    assert slow == {"dci", "sap", "infomec", "mutual_information", "beta_vae_score", "factor_vae_score"}
+    assert slow == {"dci", "sap", "edi", "infomec", "mutual_information", "beta_vae_score", "factor_vae_score"}
     assert "mutual_information" in unweave.score_codes(wide[:, :200], LABELS[:60], metrics="mutual_information")
     images = torch.randint(256, (40, 3, 19, 19), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     scored = unweave.score(lambda images: images.flatten(1), unweave.load(images))

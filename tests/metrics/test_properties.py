@@ -1,4 +1,4 @@
-"""What every metric promises, in one table; a metric that is missing from it fails."""
+"""The promises of every metric in one table; a metric that is missing from it fails."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ PROMISES = {
     "infomec": Promise(0, 1, "osh", 0.02, (0.95, 1), (0, 1)),
     "jemmig": Promise(0, 1, "oshc", 1e-9, (0.6, 1), (0, 0.3)),
     "dcimig": Promise(0, 1, "oshc", 1e-9, (0.95, 1), (0, 0.05)),
+    "minimality_sufficiency": Promise(0, 1, "oshc", 1e-9, (0.99, 1), (0, 0.05)),
+    "edi": Promise(0, 1, "oshc", 0.01, (0.95, 1), (0, 1)),
     "mcc": Promise(0, 1, "oshc", 1e-9, (1, 1), (0, 0.1)),
     "total_correlation": Promise(0, np.inf, "osh", 1e-6, (0, 0.01), (0, 0.02)),
     "wasserstein_correlation": Promise(0, np.inf, "osh", 1e-6, (0, 0.05), (0, 0.05)),
@@ -59,12 +61,14 @@ PROMISES = {
     "beta_vae_score": Promise(0, 1, "osh", 0.01, (0.99, 1), (0.2, 0.8), (("train", 600), ("test", 400))),
     "factor_vae_score": Promise(0, 1, "osh", 1e-9, (1, 1), (0.2, 0.5), (("train", 600), ("test", 400))),
     "irs": Promise(0, 1, "osh", 1e-9, (0.99, 1), (0, 0.4)),
+    "omes": Promise(0, 1, "osh", 1e-9, (0.5, 1), (0, 0.7), (("pairs", 500),)),
     "local_mig": Promise(
         0, 1, "oshc", 1e-9, (0.9, 1), (0, 0.1), (("rho", 1.0), ("points", 1000), ("min_values", 2), ("bins", 20))
     ),
     "local_modularity": Promise(
         0, 1, "oshc", 1e-9, (0.9, 1), (0, 1), (("rho", 1.0), ("points", 1000), ("min_values", 2), ("bins", 20))
     ),
+    "dci_es": Promise(-1, 1, "hc", 0.02, (0.5, 1), (0.8, 1), (("depths", (1, 2, 4)), ("trees", 10))),
     "flatness": Promise(0, 1, "osh", 1e-9, (0.9, 1), (0, 0.6), (("traversals", 60),)),
     "linearity": Promise(0, 1, "osh", 1e-9, (0.9, 1), (0, 0.9), (("traversals", 60),)),
     "fairness": Promise(0, 1, "o", 0.05, (0, 0.01), (0, 0.4), (("train", 500), ("points", 60))),
@@ -149,7 +153,11 @@ REAL = {  # of continuous factors: perfect codes at least, codes that know nothi
     "infomec": (0.95, 1),
     "jemmig": (0.8, 0.3),
     "dcimig": (0.8, 0.05),
+    "minimality_sufficiency": (0.8, 0.05),
+    "edi": (0.95, 1),
     "mcc": (1, 0.1),
+    "dci_es": (0, 1),
+    "omes": (0.5, 0.9),
     "downstream": (0.95, 0.05),
     "beta_vae_score": (0.99, 0.6),
     "factor_vae_score": (0.99, 0.6),

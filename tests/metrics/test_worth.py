@@ -15,7 +15,7 @@ from unweave import metrics
 from unweave.errors import InputError
 from unweave.metrics.estimators.information import discretize
 from unweave.metrics.scoring.worth import reused, reusing
-from unweave.store.scores import read_scores, worth_in
+from unweave.store.measurements import read_scores, worth_in
 
 CODES, LABELS = mixed(500)
 

@@ -81,6 +81,25 @@ def test_normalised_stages_have_mean_0_and_variance_1_in_each_channel() -> None:
     torch.testing.assert_close(normed(codes), logits)
 
 
+def test_upsampling_equals_that_of_two_layers_with_its_derivatives() -> None:
+    torch.manual_seed(0)
+    decoder = tripod((3, 32, 32), 4, 3, width=0.25).decoder.double()
+    up = next(module for name, module in decoder.named_modules() if name == "stages.1.up")
+    assert isinstance(up, nn.Sequential)
+    upsample, convolution = up
+    assert isinstance(convolution, nn.Conv2d)
+    assert convolution.bias is not None
+    features = torch.randn(2, 64, 3, 5, dtype=torch.float64, requires_grad=True)
+    expected, got = convolution(upsample(features)), up(features)
+    torch.testing.assert_close(got, expected, rtol=1e-12, atol=1e-12)
+    weights = torch.randn_like(got)
+    inputs = (features, convolution.weight, convolution.bias)
+    for one, other in zip(
+        *(torch.autograd.grad((out * weights).sum(), inputs) for out in (got, expected)), strict=True
+    ):
+        torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+
+
 def test_encoder_sees_images_around_zero() -> None:
     encoder = tripod((3, 32, 48), 4, 2).encoder
     seen: list[Tensor] = []

@@ -1,4 +1,4 @@
-"""What the tests of findings share."""
+"""Shared by the tests of findings."""
 
 from unweave.papers import Answer
 

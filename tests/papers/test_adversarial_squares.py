@@ -10,8 +10,7 @@ import torch
 import unweave
 from tests.papers.judging import verdicts
 from unweave.papers import FINDINGS
-from unweave.papers.adversarial_squares import MEAN_IMAGE, draw_spacings
-from unweave.papers.adversarial_squares.learning import importance_correlation
+from unweave.papers.adversarial_squares import MEAN_IMAGE, draw_spacings, importance_correlation
 
 
 def squares_table(near: float, blurred: float) -> pd.DataFrame:

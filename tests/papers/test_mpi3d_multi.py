@@ -1,4 +1,4 @@
-"""Whether columns of a Jacobian touch one quarter of the image each."""
+"""The share of a quarter: columns of a Jacobian touch one quarter of the image each."""
 
 from __future__ import annotations
 

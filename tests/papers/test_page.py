@@ -5,7 +5,7 @@ import pytest
 
 from unweave.papers import FINDINGS, Answer, Claim, Finding, Part, page, write_document
 from unweave.papers.document import markdown_table
-from unweave.papers.results import of_table
+from unweave.papers.evidence import of_table
 
 
 def judged(table: pd.DataFrame) -> Answer:

@@ -7,7 +7,7 @@ from scipy.stats import spearmanr
 
 from tests.questions.tables import noise_table
 from unweave.figures.drawing.panels import PAGE
-from unweave.questions._correlations import correlate, draw_correlations, rank_correlation
+from unweave.questions._question import correlate, draw_correlations, rank_correlation
 from unweave.questions.downstream_agreement import draw_downstream_agreement
 from unweave.questions.metric_agreement import draw_metric_agreement
 from unweave.questions.statistical_efficiency import draw_statistical_efficiency

@@ -10,8 +10,9 @@ from tests.questions.tables import noise_table
 from tests.reports.reading import check_self_contained
 from unweave import Study
 from unweave.errors import InputError
+from unweave.questions import QUESTIONS
 from unweave.reports import write_study_report, write_table_report
-from unweave.reports.study_report import best_runs, run_command, study_page
+from unweave.reports.study_report import answer, best_runs, run_command, study_page, unanswered
 
 
 def test_the_best_run_of_each_score_and_data_set() -> None:
@@ -56,7 +57,7 @@ def test_udr_is_computed_if_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.
     agreement = {run.name: place / 2 for place, run in enumerate(study.planned)}
     scored = study.table().assign(state="finished", mig=[0.25, 0.75])
     monkeypatch.setattr(study, "table", lambda where=None: scored)
-    monkeypatch.setattr("unweave.study.udr.udr_of", lambda study: agreement)
+    monkeypatch.setattr("unweave.study.table.udr_of", lambda study: agreement)
     page = check_self_contained(write_study_report(study, tmp_path / "study.html", udr=True).read_text())
     assert "Selection by UDR" in page.text
     assert "lacks the column" not in page.text.partition("Selection by UDR")[2].partition("Best run")[0]
@@ -88,3 +89,20 @@ def test_the_report_opens_with_results_and_asks_about_strengths_only_where_they_
 
 def test_the_command_is_quoted_for_a_shell() -> None:
     assert run_command(Path("my study.toml"), "a store") == "unweave study run 'my study.toml' --store 'a store'"
+
+
+def test_what_applies_is_shown_and_the_rest_is_refused_with_a_sentence() -> None:
+    table = noise_table("mig", data=("dsprites",), seeds=2)
+    seen: list[str] = []
+    sections, refused = answer(table, seen.append)
+    titles = [section.title for section in sections]
+    assert sorted([*titles, *refused]) == sorted(question.title for question in QUESTIONS.values())
+    assert seen == [question.title for question in QUESTIONS.values()]
+    assert {"Score ranges", "Variance explained", "Differences between methods"} <= set(titles)
+    assert "at least two data sets" in refused["Transfer between data sets"]
+    assert "at least 2 columns of scores" in refused["Agreement of metrics"]
+    for section in sections:
+        assert "data:image/" in section.body
+    text = unanswered({"<b>": "needs <i>"}).body
+    assert "&lt;b&gt;" in text
+    assert "<i>" not in text

@@ -148,3 +148,20 @@ def test_an_owner_that_was_replaced_does_not_deliver(bucket: str, monkeypatch: p
         monkeypatch.setattr("unweave.store.remote.checkout.SOON", 0.0)
     assert remote.objects.list(f"{run}/") == {}
     assert json.loads(remote.objects.read(f"claims/{run}") or b"")["token"] == new.token
+
+
+def test_an_owner_that_slept_does_not_overwrite_the_files_of_the_next(bucket: str) -> None:
+    remote, run = open_remote(bucket), "0123456789abcdef"
+    slept = Claim(remote.objects, run)
+    assert slept.take()
+    late = Delivery(remote, slept, 60.0)
+    late.prepare(())
+    folder = remote.work / run
+    folder.mkdir(parents=True)
+    (folder / "log.jsonl").write_text('{"step": 1}\n')
+    write_state(folder, State("running", 1, versions()))
+    remote.objects.write(f"{run}/log.jsonl", b"all steps")  # by another process, before this one knows that it has lost
+    with pytest.raises(Busy, match="was taken over"):
+        late._send(folder)
+    assert remote.objects.read(f"{run}/log.jsonl") == b"all steps"
+    assert f"{run}/state.json" not in remote.objects.list(f"{run}/")

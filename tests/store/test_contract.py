@@ -1,4 +1,4 @@
-"""What every kind of store promises: a folder of this machine, and an address."""
+"""The promises of every kind of store: a folder of this machine, and an address."""
 
 from __future__ import annotations
 

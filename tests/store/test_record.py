@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.training.small import bars, trained
+from unweave.store.measurements import name_of_data
 from unweave.store.record import read_record
-from unweave.store.scores import name_of_data
 from unweave.training import configure
 
 FIELDS: dict[str, Any] = {

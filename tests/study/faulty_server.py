@@ -34,11 +34,13 @@ class Proxy:
 
     500 and 503 are answered without the server; "closed" closes the connection before the server is asked, "lost"
     afterwards, so that it has done what it was asked for; "cut" ends in the middle of an answer; "slow" waits.
+    With ``read_only``, every request that would change something is refused.
     """
 
     def __init__(self, server: str, seed: int = 0) -> None:
         self._server, self._random, self._lock = urlsplit(server).netloc, random.Random(seed), threading.Lock()
         self.rates: Mapping[str, float] = {}
+        self.read_only = False
         self.requests: list[Request] = []
         self._port = 0
         self.open()
@@ -122,7 +124,9 @@ class Proxy:
         if fault == "slow":
             time.sleep(SLOW)
         try:
-            if fault in ("500", "503"):
+            if self.read_only and kind not in ("GET", "HEAD", "LIST"):
+                self._reply(handler, 403, [], ERROR.format(code="AccessDenied").encode(), "")
+            elif fault in ("500", "503"):
                 code = {"500": "InternalError", "503": "SlowDown"}[fault]
                 self._reply(handler, int(fault), [], ERROR.format(code=code).encode(), fault)
             elif fault == "closed":

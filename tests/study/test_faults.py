@@ -60,7 +60,9 @@ def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def run_tasks(_: Engine, tasks: dict[str, Task], report: Callable[[Report], None], watch: Any) -> None:
         queue, worker = Queue(tasks, report), Worker()
         while queue:
-            queue.answer(worker.carry_out(queue.take()[1]))
+            if queue.is_aside("here"):
+                raise queue.stopped()
+            queue.answer(worker.carry_out(queue.take()[1]), "here")
 
     monkeypatch.setattr(Engine, "run_tasks", run_tasks)
 
@@ -175,7 +177,7 @@ class TestTraining:
         remote = open_remote(bucket)
         state = json.loads(remote.objects.read(f"{name}/state.json") or b"")
         assert state["status"] == "running"
-        assert 10 <= state["step"] < 25
+        assert 10 <= state["step"] <= 25  # there is a checkpoint after every step, by its time
         remote.objects.remove([f"claims/{name}"])  # its process is this one, which is alive
         on_another_machine(monkeypatch, tmp_path)
         run = Session.run
@@ -272,11 +274,24 @@ class TestPatience:
         monkeypatch.setattr(Session, "run", counted)
         shown = CliRunner().invoke(app, [*command, "--patience", "0.2"])
         assert shown.exit_code == 1
-        assert shown.stdout.splitlines()[-1].startswith("5 runs are not finished: cannot reach the store s3://")
+        last = shown.stdout.splitlines()[-1]
+        reason = "no machine is left that can train runs: here (cannot reach the store s3://"
+        assert last.startswith(f"5 runs are not finished: {reason}")
         assert len(began) == 2  # the others were not begun
         proxy.open()
         shown = CliRunner().invoke(app, command)
         assert (shown.exit_code, sorted(began)) == (0, sorted(run.name for run in Study(SPEC).planned))  # each once
+
+    @pytest.mark.usefixtures("in_process")
+    def test_a_store_that_is_read_only_ends_the_study(self, bucket: str, proxy: Proxy, tmp_path: Path) -> None:
+        from unweave.cli.app import app
+
+        (tmp_path / "spec.toml").write_text(SPEC)
+        proxy.read_only = True
+        shown = CliRunner().invoke(app, ["study", "run", str(tmp_path / "spec.toml"), "--store", bucket])
+        assert shown.exit_code == 1
+        reason = f"no machine is left that can train runs: here (the store {bucket} does not permit this"
+        assert shown.stdout.splitlines()[-1].startswith(f"6 runs are not finished: {reason}")
 
     @pytest.mark.usefixtures("in_process")
     def test_any_machine_delivers_what_it_has(
@@ -300,7 +315,7 @@ class TestPatience:
 
 
 class TestDamage:
-    """What is missing, cut or changed in a store is noticed."""
+    """Files that are missing, cut or changed in a store are noticed."""
 
     def test_files_that_are_missing_or_cut_are_noticed_by_the_listing(self, bucket: str) -> None:
         study, worker = Study(SPEC, store=bucket), Worker()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,7 +31,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_full_disk_is_a_failure_with_a_reason_and_can_be_retried(small_disk: Path) -> None:
+def test_a_full_disk_ends_the_study_with_a_reason_and_fails_no_run(small_disk: Path) -> None:
     store = small_disk / "store"
     study = Study(SPEC.replace("tests.study.tiny:Dots", "tests.study.counting:Dots"), store=store)
     filler = small_disk / "filler"
@@ -38,17 +39,20 @@ def test_a_full_disk_is_a_failure_with_a_reason_and_can_be_retried(small_disk: P
     said: list[Report] = []
     states = study.run(workers=1, report=said.append)
     finished = [report.run for report in said if report.outcome == "finished"]
-    failed = [report for report in said if report.outcome == "failed"]
-    assert len(said) == 6
     assert finished
-    assert failed
-    assert all("No space left on device" in report.error for report in failed)
+    assert len(finished) == len(said) < 6
     assert states["finished"] == len(finished)
+    assert "failed" not in states
+    reasons = set(study.unfinished.values())
+    assert len(study.unfinished) == 6 - len(finished)
+    assert len(reasons) == 1
+    assert reasons.pop().startswith(f"no machine is left that can train runs: {socket.gethostname()} (")
+    assert "No space left on device" in next(iter(study.unfinished.values()))
     for name in finished:
         assert open_run(store / name).scores["mig"].score >= 0
     assert not list(store.glob("*/.*.partial"))
     filler.unlink()
-    assert study.run(workers=1, retry=True) == {"finished": 6}
+    assert study.run(workers=1) == {"finished": 6}
     assert all(count == 1 for count in ended(store).values())
     for folder in runs_in(store):
         assert [line["step"] for line in open_run(folder).log] == [3]
@@ -64,6 +68,6 @@ def test_failures_that_cannot_be_recorded_are_in_the_exit_code_and_the_last_line
     words = ["study", "run", str(spec), "--store", str(store), "--workers", "1"]
     assert run(monkeypatch, *words) == 1
     last = capsys.readouterr().out.strip().splitlines()[-1]
-    assert last.startswith("6 runs are not finished: ")
+    assert last.startswith("6 runs are not finished: no machine is left that can train runs: ")
     assert "Read-only file system" in last
     assert "reason" not in last  # all six have the same

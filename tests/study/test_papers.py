@@ -16,7 +16,7 @@ RUNS = {
     "adversarial-squares/paper": 160 + 160 + 40,  # Table A4 of Michlo et al. 2023
     "adversarial-squares/lite": 54,
     "tripod/paper": 4 * 2 * (5 + 5 + 36 + 36),  # data sets × seeds × Table 5 of Hsu et al. 2024
-    "tripod/lite": 28,
+    "tripod/lite": 16,
     "combinations/lite": 27,
     "mpi3d-multi/paper": 2,  # one model of each method, figure 3 of Rhodes & Lee 2021
     "mpi3d-multi/lite": 3 + 3,

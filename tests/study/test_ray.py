@@ -9,11 +9,15 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from torch import Tensor
 
+from tests.study import tiny
 from tests.study.counting import ended
 from tests.study.tiny import SPEC
 from unweave.errors import InputError, Unavailable
@@ -32,8 +36,9 @@ MEMORY = 80 * 2**20  # bytes, the least that Ray accepts
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+@contextmanager
+def _started(nodes: int) -> Iterator[Any]:
+    """Start a cluster of a head, which trains nothing, and some nodes of one core."""
     from ray.cluster_utils import Cluster
 
     with pytest.MonkeyPatch.context() as patch:
@@ -45,7 +50,7 @@ def cluster() -> Iterator[Any]:
             made: Any = Cluster()
             try:
                 made.add_node(num_cpus=0, **settings)
-                made.nodes = [made.add_node(num_cpus=1, object_store_memory=MEMORY) for _ in range(2)]
+                made.nodes = [made.add_node(num_cpus=1, object_store_memory=MEMORY) for _ in range(nodes)]
                 break
             except Exception:
                 made.shutdown()
@@ -53,6 +58,19 @@ def cluster() -> Iterator[Any]:
                     raise
         yield made
         made.shutdown()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with _started(2) as made:
+        yield made
+
+
+@pytest.fixture
+def small() -> Iterator[Any]:
+    """A cluster of one node, for a test that takes it apart."""
+    with _started(1) as made:
+        yield made
 
 
 LAUNCH = """
@@ -123,6 +141,61 @@ def test_a_cluster_delivers_runs_to_an_address(bucket: str, monkeypatch: pytest.
     elsewhere = Study(SPEC, store=bucket)
     assert elsewhere.status() == {"finished": 6}
     assert elsewhere.table()["mig"].notna().all()
+
+
+FULL = SPEC.replace("tests.study.tiny:Dots", "tests.study.test_ray:DotsOnAFullDisk")
+
+
+class DotsOnAFullDisk(tiny.Dots):
+    """Dots that a node cannot read whose environment says so."""
+
+    def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
+        if path := os.environ.get("TEST_FULL"):
+            with Path(path).open("a") as file:
+                file.write("failed\n")
+            raise OSError(28, "No space left on device")
+        return super()._draw(factors, generator)
+
+
+@pytest.mark.slow
+def test_a_bad_node_is_set_aside_and_a_study_without_a_good_one_ends(small: Any, tmp_path: Path) -> None:
+    failures = tmp_path / "failures"
+    bad = small.add_node(num_cpus=1, object_store_memory=MEMORY, env_vars={"TEST_FULL": str(failures)})
+    study = Study(FULL, store=tmp_path / "store")
+    assert study.run(engine="ray", address=small.address) == {"finished": 6}
+    assert 1 <= len(failures.read_text().splitlines()) <= 3  # a task may be on its way when the node is set aside
+    small.remove_node(small.nodes[0])
+    alone = Study(FULL.replace("steps = 3", "steps = 4"), store=tmp_path / "store")
+    assert "failed" not in alone.run(engine="ray", address=small.address)
+    assert len(alone.unfinished) == 6
+    (reason,) = set(alone.unfinished.values())
+    assert reason.startswith(f"no machine is left that can train runs: the node {bad.node_id[:8]} at ")
+    assert "No space left on device" in reason
+
+
+@pytest.mark.slow
+def test_a_node_is_waited_for_and_a_lost_head_is_a_sentence(
+    small: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_engine, "SILENT", 2.0)
+    address = small.address
+    study = Study(LONG.replace(f"steps = {STEPS}", "steps = 10_000_000"), store=tmp_path / "store")
+    seen: list[str] = []
+
+    def watch(left: Any, running: Any) -> None:
+        before, now = seen[-1:], study.waiting_for or f"{len(running)} running"
+        seen.append(now)
+        if now == "1 running" and before != [now]:
+            small.remove_node(small.nodes[0], allow_graceful=False)
+        elif now == "waiting for a node" and before != [now]:
+            small.head_node.kill_gcs_server()
+
+    states = study.run(engine="ray", address=address, watch=watch)
+    assert list(dict.fromkeys(seen))[1:] == ["1 running", "waiting for a node", "waiting for the head of the cluster"]
+    assert "finished" not in states
+    (reason,) = set(study.unfinished.values())
+    assert reason.startswith(f"the head of the Ray cluster at {address} is lost: ")
+    assert not ray.is_initialized()
 
 
 def test_a_node_that_is_large_enough_must_exist(cluster: Any, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from unweave.store.remote.address import open_remote
 from unweave.study import Study
 from unweave.study.engines.worker import Worker
 from unweave.study.grid import plan
-from unweave.study.selection import best_step, good_enough
 from unweave.study.spec import SnapshotRule, parse_spec
+from unweave.study.table import best_step, good_enough
 
 FINAL = SPEC.replace('["mig"]', '["mig", "modularity", "psnr"]').replace(
     "steps = 3", "steps = 6\nsnapshots = 3\nlr = 0.1"

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from tests.study.tiny import SPEC
+from unweave.errors import Away, Refused, Unavailable
 from unweave.progress import told
 from unweave.store.lock import locked
 from unweave.store.state import read_state
@@ -60,12 +62,52 @@ def test_a_run_that_another_process_trains_is_busy(tmp_path: Path) -> None:
 
 def test_a_failure_before_the_first_step_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
-        raise MemoryError("no room")
+        raise RuntimeError("no room")
 
     monkeypatch.setattr("unweave.study.engines.worker.fit", broken)
     report = Worker().carry_out(task(tmp_path))
-    assert (report.outcome, report.error) == ("failed", "MemoryError: no room")
+    assert (report.outcome, report.error) == ("failed", "RuntimeError: no room")
     state = read_state(tmp_path / report.run)
     assert state is not None
     assert state.status == "failed"
-    assert "MemoryError: no room" in state.traceback
+    assert "RuntimeError: no room" in state.traceback
+
+
+def caused(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (MemoryError("no room"), "elsewhere"),
+        (torch.OutOfMemoryError("CUDA out of memory"), "elsewhere"),
+        (OSError(28, "No space left on device"), "elsewhere"),
+        (PermissionError(13, "Permission denied"), "elsewhere"),
+        (caused(Unavailable("cannot write x."), OSError(30, "Read-only file system")), "elsewhere"),
+        (Refused("the store does not permit this"), "elsewhere"),
+        (Away("cannot reach the store"), "away"),
+        (RuntimeError("shapes do not match"), "failed"),
+        (FileNotFoundError(2, "No such file or directory"), "failed"),
+        (Unavailable("the data is not downloaded"), "failed"),
+    ],
+)
+def test_failures_of_the_machine_are_not_those_of_the_run(
+    error: Exception, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("unweave.study.engines.worker.fit", broken)
+    report = Worker().carry_out(task(tmp_path))
+    assert report.outcome == outcome
+    assert str(error) in report.error
+    assert (read_state(tmp_path / report.run) is not None) == (outcome == "failed")
+
+
+def test_torch_without_memory_is_a_failure_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("unweave.study.engines.worker.fit", lambda *_, **__: torch.empty(2**50))
+    report = Worker().carry_out(task(tmp_path))
+    assert report.outcome == "elsewhere"
+    assert "can't allocate memory" in report.error

@@ -13,8 +13,8 @@ from tests.training.small import bars, trained
 from unweave import metrics
 from unweave.errors import InputError
 from unweave.metrics.scoring.request import Source
+from unweave.store.measurements import read_scores
 from unweave.store.record import read_record
-from unweave.store.scores import read_scores
 from unweave.study.spec import Scoring, Spec
 from unweave.study.table import Protocols
 

@@ -1,12 +1,19 @@
+"""A signal while the last step of a run is taken."""
+
 from __future__ import annotations
 
 import os
 import platform
 import signal
 import threading
+from pathlib import Path
 
 import pytest
 
+from tests.training.small import SMALL, trained
+from unweave.store.folder import runs_in
+from unweave.store.state import read_state
+from unweave.training.loop import Moment
 from unweave.training.process import keep_memory, stopping
 
 
@@ -44,3 +51,19 @@ def test_glibc_keeps_memory() -> None:
 def test_without_glibc_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "libc_ver", lambda: ("musl", "1.2"))
     assert not keep_memory.__wrapped__()
+
+
+@pytest.mark.parametrize(("number", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)])
+def test_a_signal_during_the_last_step_leaves_a_finished_run(
+    number: int, raised: type[BaseException], tmp_path: Path
+) -> None:
+    def stop(moment: Moment) -> None:
+        os.kill(os.getpid(), number)
+
+    with pytest.raises(raised):
+        trained(tmp_path, callback=stop, callback_steps=SMALL["steps"])
+    (folder,) = runs_in(tmp_path)
+    state = read_state(folder)
+    assert state is not None
+    assert (state.status, state.step) == ("finished", SMALL["steps"])
+    assert trained(tmp_path).outcome == "opened"  # nothing is done again

@@ -12,13 +12,22 @@ import pytest
 import torch
 
 from tests.cli.running import run as typed
-from unweave.data.published_constants import Constants
+from unweave.data.check import Constants
 from unweave.errors import InputError, Unavailable
-from unweave.verify import CHECKS, Check, Pair, Row, checks_named, distances, public_models, scores, verify
-from unweave.verify.page import page
+from unweave.verify import (
+    CHECKS,
+    Check,
+    Pair,
+    Row,
+    checks_named,
+    data_statistics,
+    public_models,
+    reference_scores,
+    verify,
+)
 from unweave.verify.protocols import wrapped
 from unweave.verify.public_models import PUBLISHED, their_decomposition, their_log_weights
-from unweave.verify.row import Material
+from unweave.verify.row import Material, page
 from unweave.zoo.public import PUBLIC
 
 GENUINE = Path(__file__).parents[3] / "shared" / "genuine"
@@ -134,11 +143,11 @@ def test_a_published_matrix_that_does_not_give_its_score(tmp_path: Path) -> None
 
 def test_codes_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Codes that equal the factors: MIG is 1 by definition."""
-    factors = np.random.default_rng(0).integers(0, 4, (scores.FIT + scores.TEST, 3))
+    factors = np.random.default_rng(0).integers(0, 4, (reference_scores.FIT + reference_scores.TEST, 3))
     (tmp_path / "codes").mkdir()
     np.savez(tmp_path / "codes" / "shapes3d_vae.npz", mean=factors.astype(np.float32), factors=factors)
-    reference = scores.REFERENCES["mig"]._replace(values={"mean": {"score": 1.0}})
-    monkeypatch.setitem(scores.REFERENCES, "mig", reference)
+    reference = reference_scores.REFERENCES["mig"]._replace(values={"mean": {"score": 1.0}})
+    monkeypatch.setitem(reference_scores.REFERENCES, "mig", reference)
     (row,) = rows("codes/mig/mean", source=tmp_path)
     assert row.ours == pytest.approx(1.0, abs=0.01)
     (other,) = rows("codes/mig/sampled", source=tmp_path)
@@ -153,8 +162,8 @@ def test_distances_and_constants_of_a_drawn_set() -> None:
 
 
 def test_a_wrong_published_number_differs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    wrong = distances.Published({}, Constants((0.5,) * 3, (0.124034734589209,) * 3))
-    monkeypatch.setitem(distances.SETS, "xysquares", wrong)
+    wrong = data_statistics.Published({}, Constants((0.5,) * 3, (0.124034734589209,) * 3))
+    monkeypatch.setitem(data_statistics.SETS, "xysquares", wrong)
     assert typed(monkeypatch, "verify", "xysquares/constants") == 1
     assert "differs: largest difference 4.8e-01" in capsys.readouterr().out
 

@@ -267,8 +267,8 @@ def _table_of_study(entry: Figure, spec: str, store: str | None, where: dict[str
 
 def _write(entry: Figure, result: Any, path: Path) -> None:
     from unweave.figures import save_figure
-    from unweave.figures.drawing.animation import write_animation
     from unweave.figures.figure import records_of
+    from unweave.figures.traversals import write_animation
 
     suffix = path.suffix.lower()
     if suffix in MOVING:

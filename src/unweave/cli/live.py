@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from unweave.study.estimate import Progress
     from unweave.study.grid import Planned
 
-FAILED = ("failed", "away")  # outcomes
 SHOWN = 12  # runs under way
 COLUMNS = 5  # of settings that vary
 TAIL = 4096  # bytes of a log, enough for its last line
@@ -42,7 +41,7 @@ def shown(study: Study) -> Iterator[tuple[Callable[[Report], None], Watch]]:
 
             def report(said: Report) -> None:
                 progress.report(said)
-                if said.outcome in FAILED:
+                if said.outcome == "failed":
                     live.console.print(progress.failure(said), markup=False, highlight=False)
 
             yield report, progress.watch
@@ -59,7 +58,7 @@ def _lines(progress: StudyProgress, console: Console) -> tuple[Callable[[Report]
 
     def report(said: Report) -> None:
         progress.report(said)
-        if said.outcome in FAILED:
+        if said.outcome == "failed":
             say(progress.failure(said))
 
     def watch(left: Collection[str], running: Sequence[str]) -> None:
@@ -95,7 +94,7 @@ class StudyProgress:
     def report(self, said: Report) -> None:
         """Count a run that ended."""
         self._finished += said.outcome == "finished"
-        self._failed += said.outcome in FAILED
+        self._failed += said.outcome == "failed"
         self._since.pop(said.run, None)
         self._first.pop(said.run, None)
         self._pace.end(said.run, said.seconds if said.outcome == "finished" else 0.0)
@@ -112,7 +111,8 @@ class StudyProgress:
     def line(self) -> str:
         """Return the numbers as one line of text."""
         doing = sorted({said for name in self._since if (said := self._step(name)).startswith("scoring ")})
-        counts = f"{self._done():,} of {len(self._planned):,} done, {len(self._since)} running, {self._failed} failed"
+        running = self._study.waiting_for or f"{len(self._since)} running"
+        counts = f"{self._done():,} of {len(self._planned):,} done, {running}, {self._failed} failed"
         return f"{self._study.spec.name}: {counts}, {self._rate():.1f} runs/min, time left: {self._time_left()}" + (
             f"; {', '.join(doing)}" if doing else ""
         )
@@ -129,7 +129,7 @@ class StudyProgress:
         numbers.add_row(
             self._study.spec.name,
             f"{self._done():,} of {len(self._planned):,}",
-            f"{len(self._since):,}",
+            self._study.waiting_for or f"{len(self._since):,}",
             Text(f"{self._failed:,}", style="bold red" if self._failed else ""),
             f"{self._rate():.1f} runs/min",
             self._time_left(),

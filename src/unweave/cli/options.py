@@ -210,7 +210,7 @@ def find_runs(names: Sequence[str], store: str | None) -> list[Path]:
 def find_one_run(name: str, store: str | None) -> Path:
     """Return the folder of a run; a public model is fetched on first use, which alone needs torch."""
     if name.startswith(PREFIX):
-        from unweave.training.public import locate_run
+        from unweave.training.adoption import locate_run
 
         return locate_run(name, existing_store(store))
     return find_run(name, existing_store(store))

@@ -75,7 +75,7 @@ def run_paper(
     from unweave.figures import save_figure
     from unweave.papers import find, report, study_of, write_document
     from unweave.papers.document import picture_file
-    from unweave.reports.html.markup import write_page
+    from unweave.reports.html import write_page
     from unweave.store.files import write_text
 
     finding = find(name)
@@ -120,7 +120,7 @@ def show_paper(
 ) -> None:
     """Print what the stored results of a finding show, claim by claim, without training anything."""
     from unweave.papers import find, report, write_document
-    from unweave.reports.html.markup import write_page
+    from unweave.reports.html import write_page
 
     if out is not None:
         check_page(out)

@@ -210,7 +210,7 @@ def _metric_row(name: str, function: Callable[..., Any]) -> Row:
         "better": metric.best,
         "continuous": metric.continuous,
         "scores": list(metric.scores),
-        "only_by_name": metric.costly,
+        "only_by_name": bool(metric.only_by_name),
         "published": metric.variants,
         "weakness": metric.weakness,
         "settings": sorted(metric.takes),

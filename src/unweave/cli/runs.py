@@ -29,11 +29,10 @@ from unweave.cli.options import (
 from unweave.errors import InputError, Unavailable
 from unweave.plain_json import to_plain
 from unweave.store.folder import LATEST, LOG, existing_store, remove_run, runs_in, write_label
-from unweave.store.log import read_log
+from unweave.store.measurements import read_protocol
 from unweave.store.record import DAMAGED, OTHER, Record, read_record
-from unweave.store.scores import read_protocol
 from unweave.store.setting_names import differing
-from unweave.store.state import STATES
+from unweave.store.state import STATES, read_log
 
 SHOWN = (*STATES, DAMAGED, OTHER)  # states
 runs_app = Commands("Runs of a store: list, show, label, extend, draw and remove them.")

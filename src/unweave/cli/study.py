@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -91,6 +92,7 @@ Beside = Annotated[
         help="A .csv, .parquet or .json file with results from elsewhere, to be compared: data, recipe, scores."
     ),
 ]
+RUN = re.compile(r"\b[0-9a-f]{16}\b")  # the name of a run
 WRITTEN = {".md": "md", ".tex": "latex"}  # forms of results by the ending of their file
 Out = Annotated[Path, typer.Option(help="The HTML file to write.")]
 Udr = Annotated[bool, typer.Option("--udr", help="Compute UDR, which opens every finished run of SPEC.")]
@@ -263,7 +265,7 @@ def write_table(
     study = open_study(spec, store, parse(settings))
     frame = study.table_beside(beside, parse(where, "--where"))
     if udr:
-        from unweave.study.udr import udr_of
+        from unweave.study.table import udr_of
 
         frame["udr"] = frame["run"].map(udr_of(study))
         frame.attrs["scores"] = [*frame.attrs["scores"], "udr"]
@@ -423,7 +425,7 @@ def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, A
 
 def unfinished(reasons: Mapping[str, str]) -> str:
     """Return how many runs a study could not finish, and why, in one line; ``reasons`` are by run."""
-    different = Counter(reason.replace(run, "RUN").partition("\n")[0].rstrip(".") for run, reason in reasons.items())
+    different = Counter(RUN.sub("RUN", reason).partition("\n")[0].rstrip(".") for reason in reasons.values())
     (most, _), others = different.most_common(1)[0], len(different) - 1
     runs = "1 run is" if len(reasons) == 1 else f"{len(reasons):,} runs are"
     more = f" (and {others:,} other {'reason' if others == 1 else 'reasons'})" if others else ""

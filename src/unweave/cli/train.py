@@ -162,7 +162,7 @@ def _stored(source: str, store: str | None, trust: bool) -> Configuration:
     """Return the configuration of a run, which is given by id, label or folder, or of a configuration.json."""
     from unweave.store.folder import store_folder
     from unweave.training import read_configuration
-    from unweave.training.public import locate_run
+    from unweave.training.adoption import locate_run
 
     path = Path(source).expanduser()
     is_file = path.suffix == ".json" or path.is_file()

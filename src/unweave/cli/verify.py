@@ -35,7 +35,7 @@ def verify(
     from unweave.store.files import write_text
     from unweave.verify import CHECKS
     from unweave.verify import verify as measure
-    from unweave.verify.page import page as to_page
+    from unweave.verify.row import page as to_page
 
     rows = list(measure(name, source=source))
     if as_json:
@@ -53,7 +53,7 @@ def verify(
 
 
 def _print_table(rows: list[Row]) -> None:
-    from unweave.verify.page import difference, shown
+    from unweave.verify.row import difference, shown
 
     table = Table(box=None, pad_edge=False)
     for title in ("row", "what", "published in", "theirs", "ours", "difference", ""):
@@ -74,7 +74,7 @@ def _print_table(rows: list[Row]) -> None:
 
 
 def _print_details(row: Row) -> None:
-    from unweave.verify.page import difference, shown
+    from unweave.verify.row import difference, shown
 
     console.print(f"\n{row.name}: {row.what}\n  published in {row.where}", soft_wrap=True, highlight=False)
     if row.missing:

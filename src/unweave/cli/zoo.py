@@ -80,7 +80,7 @@ def fetch_model(
     quiet: Quiet = False,
 ) -> None:
     """Fetch a public model and keep it as a run in the data folder. A download must have the published checksum."""
-    from unweave.training.public import public_run
+    from unweave.training.adoption import public_run
 
     model = find_public(name)
     folder = public_run(model, source=source)

@@ -11,9 +11,9 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.data.factor_data import Card
 from unweave.data.files.downloads import RemoteFile
 from unweave.data.files.published_set import Published, Rows
-from unweave.data.interface.factor_data import Card
 from unweave.errors import Unavailable
 from unweave.factors import Categorical, Cyclic, FactorSpace
 

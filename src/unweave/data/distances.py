@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from unweave.data.interface.factor_data import FactorData
+from unweave.data.factor_data import FactorData
 from unweave.errors import InputError, unknown, whole
 from unweave.progress import progress
 

@@ -18,12 +18,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unweave.data._polygons import fill, snap
+from unweave.data._geometry import fill, snap
+from unweave.data.factor_data import Card, FactorData, check_image_size
 from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array, npz_rows, npz_shape
 from unweave.data.files.downloads import RemoteFile, verify
-from unweave.data.files.resize import BEFORE_FILTERS, Filter, check_filter, named_filter, resize
-from unweave.data.interface.factor_data import Card, FactorData, check_image_size
+from unweave.data.files.pictures import BEFORE_FILTERS, Filter, check_filter, named_filter, resize
 from unweave.errors import Unavailable, extra
 from unweave.factors import Categorical, Cyclic, FactorSpace
 from unweave.progress import progress

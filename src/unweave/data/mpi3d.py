@@ -8,11 +8,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from unweave.data.factor_data import Card, FactorData, check_image_size
 from unweave.data.files.arrays import npz_rows, npz_shape
 from unweave.data.files.downloads import RemoteFile
+from unweave.data.files.pictures import BEFORE_FILTERS, Filter, check_filter, named_filter, resize
 from unweave.data.files.published_set import CHUNK, Published, Rows
-from unweave.data.files.resize import BEFORE_FILTERS, Filter, check_filter, named_filter, resize
-from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.factors import Categorical, FactorSpace
 
 CITATION = (

@@ -13,11 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unweave.data.factor_data import Card, FactorData, check_image_size, digest
 from unweave.data.files import data_folder
 from unweave.data.files.downloads import RemoteFile, verify
-from unweave.data.files.picture_files import picture_files, read_picture
-from unweave.data.interface.factor_data import Card, FactorData, check_image_size
-from unweave.data.interface.identity import digest
+from unweave.data.files.pictures import picture_files, read_picture
 from unweave.errors import InputError, Unavailable, whole
 
 IMAGES = RemoteFile(

@@ -12,9 +12,9 @@ import torch
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
+from unweave.data.factor_data import Card
 from unweave.data.files.downloads import RemoteFile
 from unweave.data.files.published_set import CHUNK, Published, Rows
-from unweave.data.interface.factor_data import Card
 from unweave.errors import Unavailable
 from unweave.factors import Categorical, FactorSpace
 

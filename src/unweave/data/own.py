@@ -12,11 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unweave.data.factor_data import Card, FactorData, Sample, check_image_size, digest
 from unweave.data.files.factor_tables import Table
-from unweave.data.files.picture_files import over_black
-from unweave.data.files.resize import BEFORE_FILTERS, Filter, resize
-from unweave.data.interface.factor_data import Card, FactorData, Sample, check_image_size
-from unweave.data.interface.identity import digest
+from unweave.data.files.pictures import BEFORE_FILTERS, Filter, over_black, resize
 from unweave.errors import InputError, whole
 from unweave.factors import FactorSpace, Whole, check_generator
 from unweave.names import OWN
@@ -84,7 +82,7 @@ class LabelTable(FactorData):
 
     @property
     def can_intervene(self) -> bool:
-        """Whether every point of the grid has an image."""
+        """Return whether every point of the grid has an image."""
         return False
 
     @property
@@ -155,7 +153,7 @@ class OwnImages(LabelTable):
 
     @property
     def can_intervene(self) -> bool:
-        """Whether every point of the grid has an image."""
+        """Return whether every point of the grid has an image."""
         return self.has_factors and self.num_images >= self.space.size == len(torch.unique(self._cells))
 
     @property

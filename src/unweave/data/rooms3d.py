@@ -18,11 +18,12 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from unweave.data._solids import Hit, hit_ball, hit_capsule, hit_cube, hit_cylinder, positive
+from unweave.data._geometry import Hit, hit_ball, hit_capsule, hit_cube, hit_cylinder, positive
+from unweave.data.factor_data import Card, FactorData, check_image_size
 from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array
-from unweave.data.interface.factor_data import Card, FactorData, check_image_size
-from unweave.factors import Categorical, Cyclic, FactorSpace
+from unweave.data.shapes3d import Shapes3D
+from unweave.factors import Categorical, FactorSpace
 from unweave.progress import progress
 
 VIEWS = FactorSpace.of(scale=8, shape=Categorical(4), orientation=15)
@@ -42,14 +43,7 @@ class Rooms3D(FactorData):
     name = "rooms3d"
     card = Card(
         title="an object in a coloured room; a stand-in for 3D Shapes, drawn here, not the official set",
-        space=FactorSpace.of(
-            floor_hue=Cyclic(10),
-            wall_hue=Cyclic(10),
-            object_hue=Cyclic(10),
-            scale=8,
-            shape=Categorical(4),
-            orientation=15,
-        ),
+        space=Shapes3D.card.space,
         shape=(3, 64, 64),
         licence="MIT (drawn here)",
         citation="Unweave's own scene, with the factors of Burgess and Kim, 3D Shapes Dataset, 2018",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from unweave.data.factor_data import Card
 from unweave.data.files.downloads import RemoteFile
 from unweave.data.files.published_set import CHUNK, Published, Rows
-from unweave.data.interface.factor_data import Card
 from unweave.errors import extra
 from unweave.factors import Categorical, Cyclic, FactorSpace
 

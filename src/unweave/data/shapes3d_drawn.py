@@ -26,10 +26,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unweave.data._solids import Hit, hit_ball, hit_capsule, hit_cube, hit_cylinder, positive
+from unweave.data._geometry import Hit, hit_ball, hit_capsule, hit_cube, hit_cylinder, positive
+from unweave.data.factor_data import Card, FactorData, check_image_size
 from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array
-from unweave.data.interface.factor_data import Card, FactorData, check_image_size
 from unweave.data.shapes3d import Shapes3D
 from unweave.factors import Categorical, FactorSpace
 from unweave.progress import progress

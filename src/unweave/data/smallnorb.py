@@ -13,10 +13,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unweave.data.factor_data import Card
 from unweave.data.files.downloads import RemoteFile
+from unweave.data.files.pictures import Filter
 from unweave.data.files.published_set import CHUNK, Published, Rows
-from unweave.data.files.resize import Filter
-from unweave.data.interface.factor_data import Card
 from unweave.errors import InputError, Unavailable
 from unweave.factors import Categorical, Cyclic, FactorSpace
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from unweave.data.interface.factor_data import Card, FactorData, check_image_size
+from unweave.data.factor_data import Card, FactorData, check_image_size
 from unweave.factors import FactorSpace
 
 PLACES = 64  # values of each coordinate of three dots

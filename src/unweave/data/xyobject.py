@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from unweave.data.interface.factor_data import Card, FactorData, check_image_size
+from unweave.data.factor_data import Card, FactorData, check_image_size
 from unweave.errors import InputError, unknown, whole
 from unweave.factors import Categorical, Cyclic, Factor, FactorSpace
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
-from unweave.data.interface.factor_data import Card, FactorData, check_image_size
+from unweave.data.factor_data import Card, FactorData, check_image_size
 from unweave.errors import InputError, whole
 from unweave.factors import FactorSpace
 

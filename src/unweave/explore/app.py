@@ -18,11 +18,14 @@ from starlette.exceptions import HTTPException as StarletteError
 from unweave.errors import InputError, MissingExtra, Unavailable
 from unweave.explore import examples
 from unweave.explore.middleware import BusyError, RequestQueue, SecurityMiddleware, policy_of
+from unweave.explore.noise_floor import NoiseFloors
 from unweave.explore.open_runs import OpenRun, OpenRuns
 from unweave.explore.rgba import MOST_BYTES, from_file, from_rgba, to_rgba
 from unweave.explore.run_selection import Selection
 from unweave.explore.run_table import Table
-from unweave.explore.training_progress import ProgressReader
+from unweave.explore.server import LOOPBACK
+from unweave.explore.training_progress import ProgressReader, StudyProgress, is_labelled_here
+from unweave.store.folder import read_label, write_label
 from unweave.streams import stream
 
 STATIC = Path(__file__).parent / "static"
@@ -35,6 +38,8 @@ def make_app(selection: Selection, *, host: str = "127.0.0.1") -> SecurityMiddle
     """Return the ASGI application that serves the page of a selection."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.runs, app.state.table, app.state.progress = OpenRuns(selection), Table(selection), ProgressReader()
+    app.state.floors, app.state.study = NoiseFloors(selection), StudyProgress(selection)
+    app.state.writes = host in LOOPBACK  # other machines may look, and change nothing
     app.state.queue, app.state.slow = RequestQueue(QUEUE), RequestQueue(QUEUE // 2)
     app.include_router(router)
     app.mount("/", StaticFiles(directory=STATIC, html=True))
@@ -95,6 +100,18 @@ def table(request: Request, known: int | None = None) -> Response:
     return Response(json.dumps(found, allow_nan=False), media_type="application/json")
 
 
+@router.get("/study")
+def study(request: Request) -> dict[str, Any]:
+    """Return how long the runs of a study that are not done will take."""
+    return request.app.state.study.look()  # type: ignore[no-any-return]
+
+
+@router.get("/floors")
+def floors(request: Request) -> dict[str, Any]:
+    """Return the noise floor of the scores of each method, as far as it has been computed."""
+    return request.app.state.floors.look(request.app.state.table.finished())  # type: ignore[no-any-return]
+
+
 @router.get("/runs/{name}")
 def description(request: Request, run: Run) -> dict[str, Any]:
     """Return the description of a run; the first time, a sample of the data is encoded."""
@@ -106,7 +123,20 @@ def description(request: Request, run: Run) -> dict[str, Any]:
 def progress(request: Request, name: str) -> dict[str, Any]:
     """Return the progress of a run."""
     state = request.app.state
-    return state.progress.read(state.runs.selection.folder(name))  # type: ignore[no-any-return]
+    folder = state.runs.selection.folder(name)
+    return {**state.progress.read(folder), "labelled": state.writes and is_labelled_here(folder)}
+
+
+@router.post("/runs/{name}/label")
+def label(request: Request, name: str, fields: Fields) -> dict[str, str]:
+    """Give a run a label, "" for none, and return it."""
+    folder = request.app.state.runs.selection.folder(name)
+    if not request.app.state.writes:
+        raise HTTPException(403, "labels are changed on the machine that serves this page: unweave runs label.")
+    if not is_labelled_here(folder):
+        raise InputError("models of the zoo are named by their labels, which stay as they are.")
+    write_label(folder, fields.get("label"))  # type: ignore[arg-type]  # which is checked there
+    return {"label": read_label(folder)}
 
 
 @router.post("/runs/{name}/decode")
@@ -177,6 +207,27 @@ def along_latent(run: Run, fields: Fields, queue: Queue) -> Response:
     with queue():
         images, values = run.along_latent(fields.get("latent"))
     return _framed({"values": values}, to_rgba(images))
+
+
+@router.post("/runs/{name}/nearest")
+def nearest(request: Request, run: Run, body: Body) -> Response:
+    """Return the images of the data whose codes are closest to one code; the first time, a sample is encoded."""
+    codes = run.codes(body)
+    if len(codes) != 1:
+        raise InputError(f"the nearest images are those of one code, got {len(codes)}.")
+    with request.app.state.slow():
+        images, distances = run.nearest(codes[0])
+    return _framed({"distances": distances}, to_rgba(images))
+
+
+@router.get("/runs/{name}/values")
+def by_value(request: Request, run: Run, latent: int, factor: int) -> dict[str, Any]:
+    """Return the distribution of a latent given each value of a factor; the first time, a sample is encoded."""
+    with request.app.state.slow():
+        found = run.by_value
+    if not 0 <= latent < len(found) or not 0 <= factor < len(found[latent]):
+        raise InputError(f"there is no latent {latent} with a factor {factor}.")
+    return {"values": found[latent][factor]}
 
 
 @router.get("/runs/{name}/strip")

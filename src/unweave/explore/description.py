@@ -13,16 +13,23 @@ from unweave.errors import InputError, Unavailable
 from unweave.explore.examples import start_seeds
 from unweave.factors import FactorSpace
 from unweave.latents import Summary
+from unweave.latents.latent import evenly
 from unweave.metrics import Follows
-from unweave.names import spelled
+from unweave.names import spelled, words
 from unweave.plain_json import to_plain
 from unweave.representation import Representation
+from unweave.representation.interface import FOLLOWED
+from unweave.store.folder import read_fields
+from unweave.store.measurements import name_of_data
+from unweave.streams import stream
 from unweave.training import Run
-from unweave.training.end_summary import summarise
+from unweave.training.run import summarise
 
 SPAN = 2.0  # standard deviations of the prior, over which sliders of Gaussian latents range
 MOST_COLUMNS = 128  # latents for which a Jacobian is computed, one backward pass each
 SCORES = 8  # in the heading
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of a latent given the value of a factor
+MOST_VALUES = 40  # of a factor, for which they are shown
 
 
 def describe(
@@ -34,6 +41,7 @@ def describe(
     return {
         "name": run.folder.name if isinstance(run, Run) else run.name,
         "title": f"{spelled(run.method)} on {spelled(run.data_label)}" if isinstance(run, Run) else run.title,
+        "data": name_of_data(read_fields(run.folder)["data"]) if isinstance(run, Run) else run.title,
         "facts": facts(run),
         "shape": None if run.shape is None else list(run.shape),
         "order": summary.order_name if summary else "",
@@ -79,8 +87,37 @@ def facts(run: Representation) -> list[list[str]]:
     if state.psnr is not None:
         shown.append(["PSNR", f"{state.psnr:.1f} dB"])
     with contextlib.suppress(InputError, Unavailable):  # damaged, or measured with several protocols
-        shown += [[name, f"{value:.2f}"] for name, value in run.scores.table.items()][:SCORES]
+        scores = [[words(name), f"{value:.2f}"] for name, value in run.scores.table.items() if name != "psnr"]
+        shown += scores[:SCORES]
+        if len(scores) > SCORES:
+            shown.append(["more scores", f"{len(scores) - SCORES}, in the table of runs"])
     return shown
+
+
+def latents_by_value(run: Representation, data: FactorData) -> list[list[list[list[float]]]]:
+    """Return the distribution of each latent given each value of each factor, from the sample of ``follows``.
+
+    Returns:
+        For each latent and factor a list of ``[value, number of images, quantiles…]``, the quantiles being
+        those of 5, 25, 50, 75 and 95 %. Of a factor with many values, some are left out.
+    """
+    codes, factors = run.draw(FOLLOWED, stream(0, "follows"), data)
+    if factors is None:
+        return []
+    shares = torch.tensor(QUANTILES, dtype=codes.dtype)
+    found: list[list[list[list[float]]]] = [[] for _ in range(run.size)]
+    for k in range(factors.shape[1]):
+        values = factors[:, k].unique()
+        rows = []
+        for value in values[evenly(len(values), MOST_VALUES)]:
+            chosen = codes[factors[:, k] == value]  # (n, D)
+            quantiles = chosen.quantile(shares, dim=0).T  # (D, 5)
+            rows.append((value.item(), len(chosen), quantiles))
+        for latent in range(run.size):
+            found[latent].append(
+                [[v, n, *(round(q, 4) for q in quantiles[latent].tolist())] for v, n, quantiles in rows]
+            )
+    return found
 
 
 def summary_of(run: Representation, data: FactorData | None) -> Summary | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.explore.description import describe, summary_of
+from unweave.explore.description import describe, latents_by_value, summary_of
 from unweave.explore.examples import Examples, choose_examples
 from unweave.interop.onnx import make_decoder_graph, make_encoder_graph
 from unweave.latents import Summary
@@ -96,6 +96,7 @@ def export_page(run: Run, path: str | Path, *, data: FactorData | None = None, n
         "description": description,
         "marginals": marginals(run, summary),
         "examples": None if examples is None else _described(run, examples),
+        "byValue": latents_by_value(run, data) if data is not None and data.has_factors else None,
     }
     weights = {"decoder": pack(decoder.model)} | ({"encoder": pack(encoder.model)} if with_encoder else {})
     images = {} if examples is None else {"images": pack(examples.images.permute(0, 2, 3, 1).numpy().tobytes())}

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError, MissingExtra, Unavailable, whole
-from unweave.explore.description import describe, facts, summary_of
+from unweave.explore.description import describe, facts, latents_by_value, summary_of
 from unweave.explore.examples import at_random, start_seeds
 from unweave.explore.run_selection import Selection
 from unweave.latents import Summary
@@ -24,7 +24,8 @@ from unweave.streams import stream
 from unweave.training import open_run
 
 ALONG = 11  # images along a latent
-RANKED = 1_000  # images that they are chosen from
+RANKED = 3_000  # images that they are chosen from, and those closest to a code
+NEAREST = 6  # of them
 MOST_ROWS = 10_000_000
 KEPT = 6  # runs that are open at a time
 STRIP_LATENTS, STRIP_FRAMES = 3, 5  # in the list of runs
@@ -123,6 +124,18 @@ class OpenRun:
         rows = order[evenly(len(order), ALONG)]
         images = self.needed_data().rows(index[rows], stream(0, "explore"))
         return images, codes[rows, latent].tolist()
+
+    def nearest(self, code: Tensor) -> tuple[Tensor, list[float]]:
+        """Return images (n, C, H, W), of a sample of the data, whose codes are closest to a code, and the distances."""
+        index, codes = self._ranked
+        distances = (codes - code).norm(dim=1)
+        rows = distances.argsort(stable=True)[:NEAREST]
+        return self.needed_data().rows(index[rows], stream(0, "explore")), distances[rows].tolist()
+
+    @cached_property
+    def by_value(self) -> list[list[list[list[float]]]]:
+        """The distribution of each latent given each value of each factor, see :func:`latents_by_value`."""
+        return latents_by_value(self.run, self.needed_data())
 
     def columns(self, code: Tensor) -> Tensor:
         """Return the derivatives (D, H, W) of the image at a code (D,) by each latent, of the strongest channel."""

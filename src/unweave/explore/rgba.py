@@ -9,7 +9,7 @@ import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from unweave.data.files.picture_files import opaque
+from unweave.data.files.pictures import opaque
 from unweave.errors import InputError
 
 MOST_BYTES = 16 << 20  # of an uploaded file

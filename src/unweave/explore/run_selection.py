@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from unweave.errors import NOT_ALLOWED, InputError, Unavailable, unknown
 from unweave.own_code import guarded
@@ -15,7 +15,10 @@ from unweave.representation import Representation
 from unweave.store.folder import CONFIGURATION, existing_store, find_run, runs_in, store_folder
 from unweave.study.spec import shipped_spec
 from unweave.study.table import Protocols
-from unweave.training.public import locate_run
+from unweave.training.adoption import locate_run
+
+if TYPE_CHECKING:
+    from unweave.study import Study
 
 Kind = Literal["run", "study", "store", "representation"]
 
@@ -29,6 +32,7 @@ class Selection:
     store: Path
     run: str | None = None  # the run to open first
     settings: dict[str, dict[str, Any]] | None = None  # of the runs of a study, by their names
+    study: Study | None = None
     protocols: dict[str, Protocols] = field(default_factory=dict)  # with which a study measures its runs
     trusted: bool = False  # whether code of the user's own, which a configuration names, may be imported
     note: str = ""  # what the user should know about how the argument was read
@@ -125,5 +129,5 @@ def _study(spec: str | Path, store: str | Path | None, trusted: bool) -> Selecti
         if error.code == NOT_ALLOWED:
             raise InputError(f"{error} If you trust the author of the study, add --trust.") from error
         raise
-    selection.title, selection.store = study.spec.name, Path(study.store)
+    selection.title, selection.store, selection.study = study.spec.name, Path(study.store), study
     return selection

@@ -11,7 +11,7 @@ from typing import Any
 
 from unweave.explore.run_selection import Selection
 from unweave.metrics.scoring.catalogue import METRICS
-from unweave.names import spelled
+from unweave.names import spelled, words
 from unweave.recipes import RECIPES
 from unweave.store.folder import CONFIGURATION, LABEL, SCORES, STATE
 from unweave.store.lock import HEARTBEAT
@@ -52,6 +52,10 @@ class Table:
         rows = [row for _, row in list(self._rows.values())]
         found = columns(rows)
         return {**state, "rows": len(rows), "columns": found, "axes": first_axes(found)}
+
+    def finished(self) -> list[Row]:
+        """Return the rows of the runs that are finished, as far as they have been read."""
+        return [row for _, row in list(self._rows.values()) if row["state"] == "finished"]
 
     def read(self) -> None:
         """Read the rows whose files have changed since the last time."""
@@ -100,12 +104,15 @@ def columns(rows: list[Row]) -> list[dict[str, Any]]:
     """Return the rows as columns ``{name, kind, values}``: run and label, scores, what every run has, then settings.
 
     Settings that are the same in all runs that have them are left out. Columns of methods and data sets have
-    ``titles``, which map values to how they are printed.
+    ``titles``, which map values to how they are printed. Scores have a ``title``, and ``best``: higher, lower or
+    neither.
     """
     fixed: list[dict[str, Any]] = [
         {"name": name, "kind": "run", "values": [_cell(row.get(name)) for row in rows]} for name in FIXED
     ]
     for column in fixed:
+        if column["name"] == "psnr":
+            column["title"] = words("psnr")
         if column["name"] in ("recipe", "data"):
             column["titles"] = {value: spelled(value) for value in set(column["values"]) if isinstance(value, str)}
         if column["name"] == "recipe":
@@ -120,6 +127,9 @@ def columns(rows: list[Row]) -> list[dict[str, Any]]:
             values = [part.get(name) for part in parts]
             if name not in FIXED and (kind == "scores" or _differs(values)):
                 found.append({"name": name, "kind": kind.removesuffix("s"), "values": [_cell(v) for v in values]})
+    for column in others["scores"]:
+        metric = METRICS.get(column["name"].partition(".")[0])
+        column |= {"title": words(column["name"]), "best": "higher" if metric is None else metric.best}
     return [*fixed[:2], *others["scores"], *fixed[2:], *others["settings"]]
 
 

@@ -1,20 +1,23 @@
-"""The progress of a run in training: its state, the curves of its terms, and the remaining time."""
+"""The progress of a run in training: its state, the curves of its terms, and the remaining time; that of a study."""
 
 from __future__ import annotations
 
 import math
 import shlex
+import threading
 import time
 from collections import deque
 from pathlib import Path
 from typing import Any
 
+from unweave.data import data_folder
 from unweave.explore.open_runs import weights_version
+from unweave.explore.run_selection import Selection
 from unweave.latents.latent import evenly
 from unweave.names import label_of, spelled
-from unweave.store.folder import LOG, read_fields
-from unweave.store.log import read_log
-from unweave.store.state import read_state, status_of
+from unweave.store.folder import LOG, read_fields, read_label
+from unweave.store.lock import is_beating, machine, trainer_of
+from unweave.store.state import read_log, read_state, status_of
 
 COMMANDS = (  # on a run, each of which can be copied from its page
     ("repeat or continue it", "unweave train --from"),
@@ -22,6 +25,7 @@ COMMANDS = (  # on a run, each of which can be copied from its page
     ("write a report", "unweave report"),
 )
 POINTS = 400  # of one curve
+ESTIMATED = 5.0  # seconds between two estimates of a study
 LAST = 6  # steps that were seen, from which the remaining time is estimated
 
 
@@ -59,7 +63,8 @@ class ProgressReader:
             "traceback": state.traceback if state else "",
             "title": title_of(fields),
             "configuration": fields,
-            "commands": [[what, f"{command} {of_run}"] for what, command in COMMANDS],
+            "label": read_label(folder),
+            "commands": [*_stop(folder), *([what, f"{command} {of_run}"] for what, command in COMMANDS)],
         }
 
     def _seconds_left(self, name: str, step: int, steps: int, recorded: int, seconds: float) -> float | None:
@@ -81,6 +86,43 @@ class ProgressReader:
         else:
             return None
         return max(0.0, (steps - step) * each - (now - last))
+
+
+class StudyProgress:
+    """The remaining time of a study, estimated again every few seconds."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+        self._known: dict[str, Any] = {"secondsLeft": None}
+        self._looked = -math.inf
+        self._lock = threading.Lock()
+
+    def look(self) -> dict[str, Any]:
+        """Return the seconds that are left, for one worker, None if nothing is known; no step is measured for it."""
+        study = self._selection.study
+        with self._lock:
+            if study is not None and time.monotonic() - self._looked > ESTIMATED:
+                with self._selection.guarded():
+                    found = study.estimate(measure=False)
+                left = None if found is None else found.seconds + (found.scoring or 0.0)
+                self._known = {"secondsLeft": left}
+                self._looked = time.monotonic()
+            return self._known
+
+
+def is_labelled_here(folder: Path) -> bool:
+    """Return whether the label of a run can be changed; models of the zoo and public ones are named by theirs."""
+    return not folder.resolve().is_relative_to(data_folder().resolve())
+
+
+def _stop(folder: Path) -> list[list[str]]:
+    """Return the command that stops the process which trains a run, after a checkpoint."""
+    host, pid = trainer_of(folder) or ("", 0)
+    if not pid or not is_beating(folder):
+        return []
+    if host == machine():
+        return [["stop it", f"kill -INT {pid}"]]
+    return [["stop it", f"ssh -- {shlex.quote(host.partition('/')[0])} kill -INT {pid}"]]
 
 
 def title_of(fields: dict[str, Any]) -> str:

@@ -7,10 +7,10 @@ from unweave.figures.cumulative_distances import draw_cumulative_distances, make
 from unweave.figures.curvature import draw_curvature, make_curvature
 from unweave.figures.data_distances import draw_data_distances, make_data_distances
 from unweave.figures.dci_importance import draw_dci_importance, make_dci_importance
-from unweave.figures.drawing.animation import STEPS, traversal_frames
 from unweave.figures.figure import Figure
 from unweave.figures.interventions import draw_interventions, make_interventions
 from unweave.figures.jacobians import draw_jacobians, make_jacobians
+from unweave.figures.kernel_densities import draw_kernel_densities, make_kernel_densities
 from unweave.figures.latent_marginals import draw_latent_marginals, make_latent_marginals
 from unweave.figures.latent_pairs import draw_latent_pairs, make_latent_pairs
 from unweave.figures.local_scores import draw_local_scores, local_rows, make_local_scores
@@ -22,7 +22,7 @@ from unweave.figures.samples import draw_samples, make_samples
 from unweave.figures.score_by_spacing import draw_score_by_spacing, make_score_by_spacing
 from unweave.figures.score_strips import draw_score_strips, make_score_strips
 from unweave.figures.training_curves import draw_training_curves, make_training_curves
-from unweave.figures.traversals import draw_traversals, make_traversals
+from unweave.figures.traversals import STEPS, draw_traversals, make_traversals, traversal_frames
 from unweave.figures.two_latents import draw_two_latents, make_two_latents
 from unweave.representation import Representation
 
@@ -122,6 +122,15 @@ _FIGURES = (
         make_latent_pairs,
         draw_latent_pairs,
         needs=("end", "two latents"),
+    ),
+    Figure(
+        "kernel_densities",
+        "The density estimate of Tripod's kernel multiinformation: marginals, and level sets of two latents.",
+        "run",
+        make_kernel_densities,
+        draw_kernel_densities,
+        needs=("end", "networks", "two latents"),
+        paper="Hsu et al. 2024, figure 3",
     ),
     Figure(
         "distances",

@@ -28,7 +28,7 @@ LONGEST = 1.0  # inches of the name of a factor
 
 @dataclass(frozen=True)
 class CumulativeDistances:
-    """For each data set its sorted distances (pairs,) by factor, the factor with the largest mean first."""
+    """Sorted distances (pairs,) by factor for each data set, the factor with the largest mean first."""
 
     loss: str
     sets: tuple[tuple[str, dict[str, Floats]], ...]

@@ -12,7 +12,7 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
 from unweave.figures.drawing.panels import SMALL, TEXT, lay_out, panel_grid, style_methods
-from unweave.figures.drawing.titles import names_of, title_of
+from unweave.figures.drawing.subjects import names_of, title_of
 from unweave.metrics.scoring.inputs import Floats
 from unweave.terms.curvature import second_differences
 from unweave.training import Run

@@ -10,8 +10,7 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import InputError, whole
-from unweave.figures.drawing.latent_rows import ordered_latents
-from unweave.figures.drawing.titles import names_of, title_of
+from unweave.figures.drawing.subjects import names_of, ordered_latents, title_of
 from unweave.figures.mutual_information import Information, InformationMaps, draw_maps
 from unweave.metrics.dci import dci
 from unweave.representation import Representation

@@ -10,7 +10,7 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import InputError, extra, unknown
-from unweave.figures.drawing.titles import methods_of
+from unweave.figures.drawing.subjects import methods_of
 from unweave.representation import Representation
 from unweave.settings import Settings, keyword_settings
 from unweave.study.columns import choose_metrics
@@ -45,7 +45,7 @@ def table_of_runs(runs: Sequence[Run]) -> pandas.DataFrame:
 
     A method is a recipe with the weights in which its runs differ. Options of the data have names such as
     ``data.spacing``. Scores are those of the run (see
-    :mod:`unweave.store.scores`).
+    :mod:`unweave.store.measurements`).
     """
     pandas = extra("pandas", "study")
     rows = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -11,16 +11,17 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import whole
-from unweave.figures.drawing.latent_rows import latent_values
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT, add_scale
 from unweave.figures.drawing.strips import mosaic
 from unweave.figures.drawing.style import INACTIVE, heat_map, new_page
+from unweave.figures.drawing.subjects import latent_values, title_of
 from unweave.figures.drawing.texts import Labels, text_height, text_width, wrapped
-from unweave.figures.drawing.titles import title_of
 from unweave.figures.mutual_information import ABOVE_CHANCE, Information, information_map
 from unweave.figures.traversals import Inactive, Traversals, traversals_from
+from unweave.metrics.infomec import active_latents
 from unweave.names import words
-from unweave.representation import Representation
+from unweave.representation import Over, Representation
+from unweave.streams import stream
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,7 +52,10 @@ def make_interventions(
     *,
     starts: int = 2,
     steps: int | None = STEPS,
+    over: Over = "auto",
+    span: float = 2.0,
     inactive: Inactive = "drop",
+    active: Literal["summary", "infomec"] = "summary",
     samples: int = 5_000,
     most: int | None = None,
 ) -> Interventions:
@@ -67,7 +71,12 @@ def make_interventions(
         generator: The source of randomness.
         starts: The number of images to start from.
         steps: The number of values; None is the default of :func:`make_traversals`, such as every level.
+        over: The range of the values, as in :meth:`Run.traversal_values`; the paper has ``steps=30`` values over the
+            range that a latent takes, ``over="quantile"``.
+        span: The number of standard deviations for ``over="prior"``.
         inactive: Whether inactive latents are dropped as in the paper, or marked, or shown.
+        active: The rule of active latents: that of the other figures, ``run.summary.active``, or that of InfoMEC, on as
+            many images as the information.
         samples: The number of images that the information is computed from.
         most: The largest number of latents, by default all; the most informative are kept.
 
@@ -75,14 +84,22 @@ def make_interventions(
         The images, and the information of each latent about each factor.
     """
     images = _telling(data.sample(CANDIDATES * whole("starts", starts, at_least=1), generator).images, starts)
-    moved = traversals_from(run, data, images, steps=steps, inactive=inactive, most=most)
+    rule = None if active == "summary" else _active_in_infomec(run, data, samples)
+    moved = traversals_from(
+        run, data, images, steps=steps, over=over, span=span, inactive=inactive, most=most, active=rule
+    )
     information = information_map(run, data, samples=samples)
     known = {latent: information.matrix[:, place] for place, latent in enumerate(information.latents)}
     order = sorted(range(len(moved.latents)), key=lambda place: _rank(known[moved.latents[place]]))
-    title = title_of(run, latent_values(run, steps=steps)[1], data)
+    title = title_of(run, latent_values(run, steps=steps, over=over, span=span)[1], data)
     moved = _reordered(moved, order, title)
     matrix = np.stack([known[latent] for latent in moved.latents], axis=1)
     return Interventions(moved, Information("", matrix, information.factors, moved.latents, moved.inactive))
+
+
+def _active_in_infomec(run: Representation, data: FactorData, samples: int) -> list[bool]:
+    codes = run.draw(whole("samples", samples, at_least=2), stream(0, "follows"), data).codes.double().numpy()
+    return [bool(latent) for latent in active_latents(codes, discrete=run.discrete)]
 
 
 def _telling(images: Tensor, count: int) -> Tensor:

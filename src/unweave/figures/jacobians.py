@@ -14,9 +14,9 @@ from unweave.errors import InputError, extra, whole
 from unweave.figures.drawing.panels import compact
 from unweave.figures.drawing.strips import draw_strips, in_colour
 from unweave.figures.drawing.style import DIVERGING
-from unweave.figures.drawing.titles import names_of
+from unweave.figures.drawing.subjects import names_of
 from unweave.representation import Representation
-from unweave.training.components import components
+from unweave.training.trainer import components
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

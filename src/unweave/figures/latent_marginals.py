@@ -10,10 +10,9 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import whole
-from unweave.figures.drawing.latent_rows import ordered_latents
 from unweave.figures.drawing.panels import BLUE, TEXT, lay_out, panel_grid
 from unweave.figures.drawing.style import INACTIVE
-from unweave.figures.drawing.titles import title_of
+from unweave.figures.drawing.subjects import ordered_latents, title_of
 from unweave.metrics.scoring.inputs import Floats
 from unweave.representation import Representation
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from unweave.errors import InputError, extra
 from unweave.figures.drawing.panels import Panels, lay_out, style_methods
-from unweave.figures.drawing.titles import methods_of
+from unweave.figures.drawing.subjects import methods_of
 from unweave.figures.figure import method_column
 from unweave.study.columns import check_columns
 from unweave.training import Run

@@ -11,11 +11,10 @@ import torch
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.figures.drawing.latent_rows import ordered_latents
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT, lay_out, panel_grid
 from unweave.figures.drawing.style import heat_map
+from unweave.figures.drawing.subjects import names_of, ordered_latents, title_of
 from unweave.figures.drawing.texts import Labels
-from unweave.figures.drawing.titles import names_of, title_of
 from unweave.metrics.scoring.inputs import Floats
 from unweave.names import words
 from unweave.representation import Representation

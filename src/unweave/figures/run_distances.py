@@ -15,8 +15,8 @@ from unweave.data.distances import Distance, distance_named, ground_truth_distan
 from unweave.errors import InputError, extra, whole
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
 from unweave.figures.drawing.style import INACTIVE, SEQUENTIAL
+from unweave.figures.drawing.subjects import names_of, title_of
 from unweave.figures.drawing.texts import Labels, wrapped
-from unweave.figures.drawing.titles import names_of, title_of
 from unweave.names import words
 from unweave.representation import Representation
 from unweave.terms.gaussians import kl_between
@@ -36,7 +36,7 @@ NARROW = {TRUTH: "ground\ntruth", "reconstruction": "recon-\nstruction"}  # titl
 
 @dataclass(frozen=True)
 class RunDistances:
-    """For each run its name and, by factor, the mean distance matrix (size, size) in each space."""
+    """The name of each run and, by factor, its mean distance matrix (size, size) in each space."""
 
     title: str
     loss: str

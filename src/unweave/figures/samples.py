@@ -12,7 +12,7 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.errors import whole
 from unweave.figures.drawing.strips import draw_strips, to_bytes
-from unweave.figures.drawing.titles import names_of, title_of
+from unweave.figures.drawing.subjects import names_of, title_of
 from unweave.names import spelled
 from unweave.representation import Representation
 

@@ -11,7 +11,7 @@ import torch
 from unweave.data import FactorData
 from unweave.errors import InputError
 from unweave.figures.drawing.panels import TEXT, lay_out, panel_grid, style_methods
-from unweave.figures.drawing.titles import names_of, title_of
+from unweave.figures.drawing.subjects import names_of, title_of
 from unweave.names import words
 from unweave.training import Run
 
@@ -25,7 +25,7 @@ FAR = 50.0  # largest over smallest value from which an axis is logarithmic
 
 @dataclass(frozen=True)
 class Curves:
-    """For each term, and for each run that has it, the steps and the values."""
+    """The steps and values of each term, for each run that has it."""
 
     title: str
     terms: dict[str, dict[str, tuple[list[int], list[float]]]]

@@ -11,11 +11,10 @@ from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.figures.drawing.latent_rows import latent_values, ordered_latents
 from unweave.figures.drawing.panels import SMALL, TEXT, lay_out, panel_grid
 from unweave.figures.drawing.strips import mosaic, to_bytes
+from unweave.figures.drawing.subjects import latent_values, names_of, ordered_latents, title_of
 from unweave.figures.drawing.texts import text_width
-from unweave.figures.drawing.titles import names_of, title_of
 from unweave.representation import Over, Representation
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from unweave.latents.deterministic import Deterministic
 from unweave.latents.fsq import FSQ
 from unweave.latents.gaussian import Gaussian
 from unweave.latents.laplace import Laplace
-from unweave.latents.latent import Code, Latent
-from unweave.latents.summary import Summary
+from unweave.latents.latent import Code, Latent, Summary
 
 LATENTS: dict[str, type[Latent]] = {
     "gaussian": Gaussian,

@@ -9,8 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from unweave.latents.latent import Code, Latent
-from unweave.latents.summary import Summary
+from unweave.latents.latent import Code, Latent, Summary
 from unweave.settings import written_unless
 
 

@@ -9,8 +9,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from unweave.latents.latent import Code, Latent
-from unweave.latents.summary import Summary
+from unweave.latents.latent import Code, Latent, Summary
 
 
 class Laplace(Latent):

@@ -2,9 +2,11 @@
 
 from unweave.metrics.beta_vae import beta_vae_score
 from unweave.metrics.dci import dci
+from unweave.metrics.dci_es import dci_es
 from unweave.metrics.dcimig import dcimig
 from unweave.metrics.distance_agreement import distance_agreement
 from unweave.metrics.downstream import downstream
+from unweave.metrics.edi import edi
 from unweave.metrics.explicitness import explicitness
 from unweave.metrics.factor_vae import factor_vae_score
 from unweave.metrics.fairness import fairness
@@ -18,8 +20,10 @@ from unweave.metrics.local import local, local_mig, local_modularity
 from unweave.metrics.mcc import mcc
 from unweave.metrics.mig import mig
 from unweave.metrics.mig_sup import mig_sup
+from unweave.metrics.minimality_sufficiency import minimality_sufficiency
 from unweave.metrics.modularity import modularity
 from unweave.metrics.mutual_information import mutual_information
+from unweave.metrics.omes import omes
 from unweave.metrics.posterior import active_units, elbo, kl_per_latent
 from unweave.metrics.reconstruction import psnr, reconstruction_error
 from unweave.metrics.sap import sap
@@ -42,9 +46,11 @@ __all__ = [
     "beta_vae_score",
     "check_metrics",
     "dci",
+    "dci_es",
     "dcimig",
     "distance_agreement",
     "downstream",
+    "edi",
     "elbo",
     "explicitness",
     "factor_vae_score",
@@ -62,8 +68,10 @@ __all__ = [
     "mcc",
     "mig",
     "mig_sup",
+    "minimality_sufficiency",
     "modularity",
     "mutual_information",
+    "omes",
     "psnr",
     "reconstruction_error",
     "result_from_plain",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from unweave.factors import FactorSpace
 from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression
 from unweave.metrics.scoring.draws import Fresh, Pool, draws
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, Kinds, LabelResult
+from unweave.metrics.scoring.inputs import Codes, Factors, Integers, Kinds, LabelResult
 from unweave.metrics.scoring.interventions import Represent, check_positive
+from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import Count, Seed, Several
 
@@ -56,7 +58,7 @@ def beta_vae_score(
         The accuracy on the test votes, and that on the votes of the fit.
     """
     check_positive("beta_vae_score", train=train, test=test, batch=batch)
-    source = draws("beta_vae_score", represent, space, seed, kinds=kinds, groups=groups)
+    source = draws("beta_vae_score", represent, space, seed, kinds=kinds, groups=groups, sparse=True)
     (x, y), (x_test, y_test) = (_votes(source, n, batch) for n in (train, test))
     if len(np.unique(y)) < 2:
         return BetaVAEScore(float(np.mean(y_test == y[0])), 1.0, missing=source.missing)
@@ -64,13 +66,33 @@ def beta_vae_score(
     return BetaVAEScore(float(model.score(x_test, y_test)), float(model.score(x, y)), missing=source.missing)
 
 
-def _votes(source: Fresh | Pool, votes: int, batch: int) -> tuple[Floats, Integers]:
-    """Return mean absolute differences (votes, D) and the shared factors (votes,)."""
+def _votes(source: Fresh | Pool, votes: int, batch: int) -> tuple[Any, Integers]:
+    """Return mean absolute differences (votes, D), sparse if codes are, and the shared factors (votes,)."""
     features, labels = [], []
+    sparse = isinstance(source, Pool) and isinstance(source.codes, SparseCodes)
     for some in source.batches(votes, 2 * batch):
         axes = source.random_axes(some)
+        labels.append(axes)
+        if sparse:
+            assert isinstance(source, Pool)
+            features.append(_sparse_differences(source, axes, batch))
+            continue
         codes = source.held(axes.repeat(batch), 2)  # (votes · batch, 2, D): a pair is a batch of two
         difference = np.abs(codes[:, 0] - codes[:, 1]).reshape(some, batch, -1)
         features.append(difference.mean(1))
-        labels.append(axes)
+    if sparse:
+        from scipy.sparse import vstack
+
+        return vstack(features, format="csr"), np.concatenate(labels)
     return np.concatenate(features), np.concatenate(labels)
+
+
+def _sparse_differences(source: Pool, axes: Integers, batch: int) -> Any:
+    """Return the mean absolute differences (votes, D) of pairs of sparse codes that share a factor."""
+    from scipy.sparse import csr_array
+
+    rows = source.held_rows(axes.repeat(batch), 2)  # (votes · batch, 2)
+    difference = abs(source.codes.matrix[rows[:, 0]] - source.codes.matrix[rows[:, 1]])
+    pairs = np.arange(len(rows))
+    mean = csr_array((np.full(len(rows), 1 / batch), (pairs // batch, pairs)), shape=(len(axes), len(rows)))
+    return mean @ difference

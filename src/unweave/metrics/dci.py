@@ -23,6 +23,7 @@ from unweave.metrics.scoring.inputs import (
     Kinds,
     Labelled,
     LabelResult,
+    check_groups_of_sparse,
     fit_and_test,
     standardised,
 )
@@ -98,7 +99,10 @@ def dci(
     if completeness not in ("weighted", "mean"):
         raise InputError(f"dci: completeness must be 'weighted' or 'mean', got {completeness!r}.")
     share = 0.1 if importance == "forest" else 1 / 3  # held out if no test sample is given
-    train, held_out = fit_and_test("dci", codes, factors, test, seed, kinds=kinds, test_share=share)
+    train, held_out = fit_and_test(
+        "dci", codes, factors, test, seed, kinds=kinds, test_share=share, sparse=importance == "gbt"
+    )
+    check_groups_of_sparse("dci", train.codes, groups)
     if importance == "gbt":
         rows = _boosting(train, held_out, seed)
     else:

@@ -52,7 +52,7 @@ def dcimig(
     Returns:
         The score, the largest gap of each factor, and the mutual information.
     """
-    sample = labelled("dcimig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning)
+    sample = labelled("dcimig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, sparse=True)
     classes = sample.factors[:, sample.varying]
     information = latent_information(sample, groups, joint, bins=bins)[:, sample.varying]  # (D, K)
     best, second = top_two(information, axis=1)

@@ -73,7 +73,7 @@ def explicitness(
     if classifier not in CLASSIFIERS:
         raise InputError(f"explicitness: classifier must be 'multinomial' or 'one-vs-rest', got {classifier!r}.")
     fit = CLASSIFIERS[classifier]
-    train, held_out = fit_and_test("explicitness", codes, factors, test, seed, kinds=kinds)
+    train, held_out = fit_and_test("explicitness", codes, factors, test, seed, kinds=kinds, sparse=True)
     x_train, x_test = standardised(train.codes, held_out.codes)
     classes = int(max(train.factors.max(), held_out.factors.max())) + 1
 

@@ -106,7 +106,7 @@ def follows(
     Returns:
         The share and the chance of each latent and factor.
     """
-    sample = labelled("follows", codes, factors, kinds=kinds, factor_bins=bins)
+    sample = labelled("follows", codes, factors, kinds=kinds, factor_bins=bins, sparse=True)
     table, present = sample.factors, sample.factors >= 0
     checked = sample.codes
     named = tuple(f"factor{k}" for k in range(table.shape[1])) if names is None else tuple(map(str, names))

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from unweave.errors import InputError, unknown
 from unweave.metrics.estimators.information import classes_of, entropies, information_table
-from unweave.metrics.estimators.neighbours import (
-    kraskov_information,
-    neighbour_information,
-    separated,
-    vector_information,
-)
+from unweave.metrics.estimators.neighbours import neighbour_information, neighbour_table, separated
 from unweave.metrics.estimators.parallel_fits import (
     each_factor,
     linear_regression,
@@ -36,7 +31,7 @@ from unweave.metrics.scoring.inputs import (
     standardised,
     subsample,
 )
-from unweave.metrics.scoring.vectors import Columns, Groups, columns_of, joint_levels
+from unweave.metrics.scoring.vectors import Groups, columns_of, joint_levels
 from unweave.settings import Seed
 
 ROWS = 10_000  # the published sample
@@ -118,7 +113,9 @@ def infomec(
     missing, values = sample.missing, None if sample.values is None else sample.values[:, sample.varying]
     sample = Labelled(sample.codes, sample.factors[:, sample.varying], values)
     columns = columns_of("infomec", groups, sample.codes.shape[1])
-    active = np.array([_active(sample.codes, discrete, variant)[group].any() for group in columns])
+    active = np.array(
+        [active_latents(sample.codes, discrete=discrete, variant=variant)[group].any() for group in columns]
+    )
     neighbours = 3 if variant == "qlae-training" else 10
     levels = classes_of(sample.codes)
     inputs = _one_hot(levels) if discrete else standardised(sample.codes)[0]
@@ -131,7 +128,8 @@ def infomec(
             noisy = separated(real[:, None], np.random.default_rng(seed))[:, 0]
             information[:, factor] = [neighbour_information(noisy, c, neighbours=neighbours) for c in levels[rows].T]
     else:
-        information = _neighbour_table(sample, columns, neighbours, variant, seed)
+        codes = sample.codes if variant == "qlae-training" else inputs
+        information = neighbour_table(replace(sample, codes=codes), columns, neighbours=neighbours, seed=seed)
     entropy = np.where(sample.continuous, 1.0, entropies(sample.factors))
     nmi = np.where(sample.continuous, -np.expm1(-2 * information), information / entropy)
     if not active.any():
@@ -149,7 +147,8 @@ def infomec(
     )
 
 
-def _active(codes: Floats, discrete: bool, variant: str) -> Booleans:
+def active_latents(codes: Floats, *, discrete: bool, variant: str = "tripod") -> Booleans:
+    """Return which latents (D,) of codes (N, D) InfoMEC counts as active; ``variant`` as in :func:`infomec`."""
     if variant == "tripod":
         low, high = np.quantile(codes, [0.25, 0.75], axis=0)
         spread: Floats = high - low
@@ -158,22 +157,6 @@ def _active(codes: Floats, discrete: bool, variant: str) -> Booleans:
         spread = np.ptp(codes, axis=0)
         least = spread.max() / 8 if variant == "qlae-training" else 0.0 if discrete else spread.max() / 20
     return np.asarray(spread > least, np.bool_)
-
-
-def _neighbour_table(sample: Labelled, groups: Columns, neighbours: int, variant: str, seed: int) -> Floats:
-    codes = sample.codes if variant == "qlae-training" else standardised(sample.codes)[0]
-    rng = np.random.default_rng(seed)
-    codes = separated(codes, rng)
-    real = None if sample.values is None else separated(np.nan_to_num(sample.values), rng)
-
-    def column(factor: int) -> Floats:
-        known, labels = sample.of(factor, codes)
-        if real is None or not sample.continuous[factor]:
-            return np.array([vector_information(known[:, g], labels, neighbours=neighbours) for g in groups])
-        values = real[sample.factors[:, factor] >= 0][:, [factor]]
-        return np.array([kraskov_information(known[:, g], values, neighbours=neighbours) for g in groups])
-
-    return np.stack(each_factor(column, range(sample.factors.shape[1])), axis=1)
 
 
 def concentration(matrix: Floats, axis: int) -> float:

@@ -12,6 +12,7 @@ from unweave.metrics.estimators.information import discretize
 from unweave.metrics.scoring.draws import draws
 from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, Kinds, LabelResult, dead
 from unweave.metrics.scoring.interventions import Represent, check_positive
+from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import Bins, Count, Fraction, Seed
 
@@ -62,16 +63,22 @@ def irs(
     check_positive("irs", points=points)
     if not 0 < quantile <= 1:
         raise InputError(f"irs: quantile must be above 0 and at most 1, got {quantile}.")
-    source = draws("irs", represent, space, seed, kinds=kinds, groups=groups, at_least=1)
+    source = draws("irs", represent, space, seed, kinds=kinds, groups=groups, at_least=1, sparse=True)
     codes, factors = source.sample(max(2, points))
-    largest = np.abs(codes - codes.mean(0)).max(0)  # (D,)
-    alive = ~dead(codes)
+    if isinstance(codes, SparseCodes):
+        low, high = (each - codes.moments[0] for each in codes.extremes)
+        largest, alive = np.maximum(np.abs(low), np.abs(high)), ~codes.constant
+    else:
+        largest, alive = np.abs(codes - codes.mean(0)).max(0), ~dead(codes)  # (D,)
     deviations = np.full((codes.shape[1], source.factors), np.nan)
     for axis in source.axes.tolist():
         known = factors[:, axis] >= 0
         values = factors[known, axis]
         if bins is not None:
             values = discretize(values[:, None].astype(np.float64), bins)[:, 0]
+        if isinstance(codes, SparseCodes):
+            deviations[:, axis] = _sparse_deviations(codes[known], values, quantile)
+            continue
         parts = [codes[known][values == value] for value in np.unique(values)]
         deviations[:, axis] = np.mean([np.quantile(np.abs(g - g.mean(0)), quantile, axis=0) for g in parts], axis=0)
     robustness = np.full_like(deviations, np.nan)
@@ -82,3 +89,32 @@ def irs(
     per_latent = np.where(alive, filled.max(1), np.nan)
     score = float(np.average(per_latent[alive], weights=largest[alive]))
     return IRS(score, per_latent, robustness, filled.argmax(1), missing=source.missing)
+
+
+def _sparse_deviations(codes: SparseCodes, values: Integers, quantile: float) -> Floats:
+    """Return the mean over groups of equal values (N,) of the quantile of distances from the group's mean (D,).
+
+    Inactive samples of a group have one distance, the absolute mean, which has its place among the sorted others.
+    """
+    _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
+    cell = codes.latents * len(sizes) + group[codes.columns.indices]  # latent and group of each active entry
+    cells, place, counts = np.unique(cell, return_inverse=True, return_counts=True)
+    place, size = place.reshape(-1), sizes[cells % len(sizes)]
+    mean = np.bincount(place, codes.columns.data, len(cells)) / size
+    distance, idle, inactive = np.abs(codes.columns.data - mean[place]), np.abs(mean), size - counts
+    distance = distance[np.lexsort((distance, place))]
+    below = np.bincount(
+        np.repeat(np.arange(len(cells)), counts), distance < np.repeat(idle, counts), len(cells)
+    ).astype(np.int64)  # nearer than inactive
+    starts = np.cumsum(counts) - counts
+    wanted = quantile * (size - 1)
+
+    def ranked(rank: Integers) -> Floats:
+        entry = starts + np.where(rank < below, rank, rank - inactive).clip(0, counts - 1)
+        found: Floats = np.where((rank >= below) & (rank < below + inactive), idle, distance[entry])
+        return found
+
+    first = np.floor(wanted).astype(np.int64)
+    near, far = ranked(first), ranked(np.minimum(first + 1, size - 1))
+    total = np.bincount(cells // len(sizes), near + (far - near) * (wanted - first), codes.shape[1])
+    return np.asarray(total / len(sizes), np.float64)

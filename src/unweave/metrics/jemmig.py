@@ -52,7 +52,9 @@ def jemmig(
     Returns:
         The mean score, that of each factor, and the joint entropies.
     """
-    sample = labelled("jemmig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, groups=groups)
+    sample = labelled(
+        "jemmig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, groups=groups, sparse=True
+    )
     binned, classes = discretize(sample.codes, bins), sample.factors[:, sample.varying]
     information = information_table(binned, classes)  # (D, K)
     best, second = top_two(information, axis=0)

@@ -10,16 +10,19 @@ from typing import Literal
 import numpy as np
 
 from unweave.errors import InputError
+from unweave.metrics.estimators.information import classes_of
 from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
     Floats,
     Integers,
     LabelResult,
-    check_codes,
+    check_any_codes,
     check_factors,
+    check_groups_of_sparse,
     standardised,
 )
+from unweave.metrics.scoring.sparse_codes import SparseCodes, standardised_sparse
 from unweave.metrics.scoring.vectors import Columns, Groups, are_single, columns_of
 
 
@@ -52,14 +55,18 @@ def mcc(
     """
     if method not in ("pearson", "spearman"):
         raise InputError(f"mcc: method must be 'pearson' or 'spearman', got {method!r}.")
-    x, y = check_codes("mcc", codes), numbers("mcc", factors)
+    x, y = check_any_codes("mcc", codes), numbers("mcc", factors)
+    check_groups_of_sparse("mcc", x, groups)
     if len(x) != len(y):
         raise InputError(f"mcc: got {len(x):,} codes but {len(y):,} rows of factors.")
     from scipy.optimize import linear_sum_assignment
     from scipy.stats import rankdata
 
     rank = partial(rankdata, axis=0) if method == "spearman" else np.asarray
-    correlation = vector_correlations(x, y, columns_of("mcc", groups, x.shape[1]), rank)
+    if isinstance(x, SparseCodes):
+        correlation = np.abs(sparse_correlations(x, y, rank))
+    else:
+        correlation = vector_correlations(x, y, columns_of("mcc", groups, x.shape[1]), rank)
     varies = num_values(y) > 1
     if not varies.any():
         raise InputError("mcc: needs at least one factor that varies, but all factors are constant.")
@@ -85,6 +92,36 @@ def correlations(x: Floats, y: Floats, transform: Callable[[Floats], Floats] = n
         if known.any():
             correlation[:, [column]] = correlations(x[known], y[known][:, [column]], transform)
     return correlation
+
+
+def sparse_correlations(x: SparseCodes, y: Floats, transform: Callable[[Floats], Floats] = np.asarray) -> Floats:
+    """Return what :func:`correlations` does, of sparse codes."""
+    correlation = np.zeros((x.shape[1], y.shape[1]))
+    for column in range(y.shape[1]):
+        known = ~np.isnan(y[:, column])
+        if not known.any():
+            continue
+        rows = x if known.all() else x[known]
+        (a,) = standardised_sparse(rows if transform is np.asarray else _ranks(rows))
+        (b,) = standardised(transform(y[known, column][:, None]))
+        correlation[:, column] = a.transposed_times(b[:, 0]) / len(rows)
+    return correlation
+
+
+def _ranks(codes: SparseCodes) -> SparseCodes:
+    """Return the ranks of codes minus that of 0, which correlate as ranks do; equal codes have their mean rank."""
+    from scipy.sparse import csr_array
+
+    levels = classes_of(codes)
+    latent, level, row = levels.away
+    width = int(level.max(initial=0)) + 1
+    keys, place, counts = np.unique(latent * width + level, return_inverse=True, return_counts=True)
+    owner, above = keys // width, keys % width > levels.rest[keys // width]
+    zeros = len(codes) - np.bincount(latent, minlength=codes.shape[1])
+    total = np.cumsum(counts) - np.concatenate([[0], np.cumsum(np.bincount(owner, counts, codes.shape[1]))])[owner]
+    below = np.bincount(owner, np.where(above, 0, counts), codes.shape[1])
+    middle = total - counts / 2 + np.where(above, zeros[owner], 0) - (below + zeros / 2)[owner]
+    return SparseCodes(csr_array((middle[place.reshape(-1)], (row, latent)), shape=codes.shape))
 
 
 def vector_correlations(

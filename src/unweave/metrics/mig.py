@@ -53,7 +53,7 @@ def mig(
     Returns:
         The mean gap, the gap of each factor, and the mutual information.
     """
-    sample = labelled("mig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning)
+    sample = labelled("mig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, sparse=True)
     information = latent_information(sample, groups, joint, bins=bins)
     best, second = top_two(information, axis=0)  # (K,)
     entropy = entropies(sample.factors)

@@ -65,6 +65,7 @@ def mig_sup(
         binning=binning,
         groups=groups,
         factors_at_least=2,
+        sparse=True,
     )
     binned, classes = discretize(sample.codes, bins), sample.factors[:, sample.varying]
     information = information_table(binned, classes)

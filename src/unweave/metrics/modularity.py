@@ -54,7 +54,14 @@ def modularity(
         The mean over latents, the modularity of each latent, and the mutual information.
     """
     sample = labelled(
-        "modularity", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, factors_at_least=2
+        "modularity",
+        codes,
+        factors,
+        kinds=kinds,
+        factor_bins=factor_bins,
+        binning=binning,
+        factors_at_least=2,
+        sparse=True,
     )
     information = latent_information(sample, groups, joint, bins=bins)[:, sample.varying]
     squared = information**2

@@ -13,7 +13,8 @@ import numpy as np
 
 from unweave.errors import InputError
 from unweave.metrics.reconstruction import check_images
-from unweave.metrics.scoring.inputs import Codes, Floats, check_codes
+from unweave.metrics.scoring.inputs import Codes, Floats, check_any_codes, check_codes
+from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.settings import NonNegative
 
 ACTIVE_VARIANCE = 0.01  # of the posterior mean over the data, above which a latent is active (Burda et al. 2016)
@@ -50,7 +51,11 @@ def active_units(mean: Codes, *, threshold: NonNegative = ACTIVE_VARIANCE) -> Ac
     """Count the latents whose posterior mean has a variance above ``threshold`` over the data (Burda et al. 2016)."""
     if not isinstance(threshold, Real) or not threshold >= 0:
         raise InputError(f"active_units: threshold must be a number of at least 0, got {threshold!r}.")
-    variance = check_codes("active_units", mean).var(0, ddof=1)
+    codes = check_any_codes("active_units", mean)
+    if isinstance(codes, SparseCodes):
+        variance: Floats = codes.moments[1] * len(codes) / (len(codes) - 1)
+    else:
+        variance = codes.var(0, ddof=1)
     return ActiveUnits(int((variance > threshold).sum()), variance)
 
 

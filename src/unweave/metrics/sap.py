@@ -10,7 +10,7 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.metrics.estimators.information import top_two
 from unweave.metrics.estimators.parallel_fits import each_factor, linear_svm
-from unweave.metrics.mcc import num_values, numbers, vector_correlations
+from unweave.metrics.mcc import num_values, numbers, sparse_correlations, vector_correlations
 from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
@@ -18,12 +18,14 @@ from unweave.metrics.scoring.inputs import (
     Integers,
     Kinds,
     LabelResult,
-    check_codes,
+    check_any_codes,
     check_factors,
+    check_groups_of_sparse,
     fit_and_test,
     kinds_of,
     standardised,
 )
+from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.vectors import Groups, columns_of
 from unweave.settings import Seed
 
@@ -72,7 +74,8 @@ def sap(
     """
     if method not in (None, "svm", "correlation"):
         raise InputError(f"sap: method must be 'svm' or 'correlation', got {method!r}.")
-    x, table = check_codes("sap", codes), check_factors("sap", factors)
+    x, table = check_any_codes("sap", codes), check_factors("sap", factors)
+    check_groups_of_sparse("sap", x, groups)
     columns = columns_of("sap", groups, x.shape[1])
     real = np.array([kind == "continuous" for kind in kinds_of("sap", table, kinds)])
     if method == "svm" and real.any():
@@ -81,13 +84,27 @@ def sap(
         y = numbers("sap", factors)
         if len(x) != len(y):
             raise InputError(f"sap: got {len(x):,} codes but {len(y):,} rows of factors.")
-        return _gaps(vector_correlations(x, y, columns) ** 2, np.flatnonzero(num_values(y) > 1), np.isnan(y).sum(0))
-    train, held_out = fit_and_test("sap", codes, factors, test, seed, kinds=kinds)
-    if not standardise and np.abs(train.codes).max() > 1e50:
+        related = (
+            np.abs(sparse_correlations(x, y)) if isinstance(x, SparseCodes) else vector_correlations(x, y, columns)
+        )
+        return _gaps(related**2, np.flatnonzero(num_values(y) > 1), np.isnan(y).sum(0))
+    train, held_out = fit_and_test("sap", codes, factors, test, seed, kinds=kinds, sparse=True)
+    sparse = isinstance(train.codes, SparseCodes)
+    if not standardise and np.abs(train.codes.matrix.data if sparse else train.codes).max(initial=0) > 1e50:
         raise InputError(
             "sap: the support vector machine does not finish on codes above 1e50; rescale the codes first."
         )
-    x, x_test = standardised(train.codes, held_out.codes) if standardise else (train.codes, held_out.codes)
+    x, x_test = train.codes, held_out.codes
+    if standardise and not sparse:
+        x, x_test = standardised(x, x_test)
+
+    def sparse_accuracies(factor: int) -> Floats:
+        (inputs, labels), (new, truth) = train.of(factor), held_out.of(factor)
+        if real[factor]:
+            correlation: Floats = sparse_correlations(inputs, labels[:, None])[:, 0] ** 2
+            return correlation
+        mean, std = train.codes.scale if standardise else (np.zeros(len(columns)), np.ones(len(columns)))
+        return _sparse_svms(inputs, labels, new, truth, mean, std)
 
     def accuracies(factor: int) -> Floats:
         scores = []
@@ -101,8 +118,29 @@ def sap(
         return np.array(scores)
 
     predictability = np.full((len(columns), train.factors.shape[1]), np.nan)
-    predictability[:, train.varying] = np.stack(each_factor(accuracies, train.varying), axis=1)
+    predictability[:, train.varying] = np.stack(
+        each_factor(sparse_accuracies if sparse else accuracies, train.varying), axis=1
+    )
     return _gaps(predictability, train.varying, train.missing + held_out.missing)
+
+
+def _sparse_svms(
+    codes: SparseCodes, labels: Integers, test: SparseCodes, truth: Integers, mean: Floats, std: Floats
+) -> Floats:
+    """Return the test accuracy (D,) of one support vector machine per latent, of codes minus mean over std."""
+    from unweave.metrics.estimators.sparse_svm import svm_accuracies
+
+    seen, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    known = np.where(np.isin(truth, seen), np.searchsorted(seen, truth), -1)
+    entries = [
+        (each.columns.indptr, each.columns.indices, (each.columns.data - mean[each.latents]) / std[each.latents])
+        for each in (codes, test)
+    ]
+    starts, rows, values = entries[0]
+    order = np.lexsort((places[rows], codes.latents))  # sums are taken class by class
+    known_rows = starts, rows[order], values[order]
+    accuracy: Floats = svm_accuracies(*known_rows, -mean / std, places, counts, entries[1], known, 0.01)
+    return accuracy
 
 
 def _gaps(predictability: Floats, varying: Integers, missing: Integers) -> SAP:

@@ -1,9 +1,7 @@
 """Encoders and decoders of the papers, with settings, and nets of your own."""
 
-from unweave.nets.build import build_net
-from unweave.nets.choice import NETS, NetSettings, name_of, net_settings_of
-from unweave.nets.pair import Build, Net, Shape
-from unweave.nets.start import Start, start_weights
+from unweave.nets.choice import NETS, NetSettings, build_net, name_of, net_settings_of
+from unweave.nets.pair import Build, Net, Shape, Start, start_weights
 
 __all__ = [
     "NETS",

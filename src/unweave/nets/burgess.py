@@ -10,8 +10,18 @@ from itertools import pairwise
 from torch import nn
 
 from unweave.nets.conv64 import upsampled
-from unweave.nets.pair import Activation, Flatten, Net, Shape, Unflatten, Width, activation_layer, cells, scaled
-from unweave.nets.start import balanced
+from unweave.nets.pair import (
+    Activation,
+    Flatten,
+    Net,
+    Shape,
+    Unflatten,
+    Width,
+    activation_layer,
+    balanced,
+    cells,
+    scaled,
+)
 
 
 def burgess(shape: Shape, outputs: int, latents: int, *, activation: Activation = "relu", width: Width = 1.0) -> Net:

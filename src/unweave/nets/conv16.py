@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 from torch import nn
 
-from unweave.errors import InputError
 from unweave.nets.pair import (
     Activation,
     Flatten,
@@ -16,11 +15,11 @@ from unweave.nets.pair import (
     Unflatten,
     Width,
     activation_layer,
+    balanced,
     cells,
     convolved,
     scaled,
 )
-from unweave.nets.start import balanced
 from unweave.settings import written_unless
 
 Padding = Annotated[Literal[0, 1], written_unless(1)]
@@ -53,12 +52,7 @@ def conv16(
     """
     channels = shape[0]
     rows, columns = cells("conv16", shape)
-    encoded = [convolved(size, kernel=3, padding=padding, times=2) for size in shape[1:]]
-    if min(encoded) < 1:
-        raise InputError(
-            f"net 'conv16' with padding={padding} needs at least 8 × 8 pixels, got {shape[1]} × {shape[2]}: "
-            "resize the images, or use padding=1."
-        )
+    encoded = convolved("conv16", shape, kernel=3, padding=padding, times=2)
     narrow, middle, wide = (scaled(units, width) for units in (32, 64, 128))
     encoder = nn.Sequential(
         nn.Conv2d(channels, middle, 3, stride=2, padding=padding),

@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 
 from torch import Tensor, nn
 
-from unweave.errors import InputError
 from unweave.nets.pair import (
     Activation,
     Flatten,
@@ -22,11 +21,11 @@ from unweave.nets.pair import (
     Unflatten,
     Width,
     activation_layer,
+    balanced,
     cells,
     convolved,
     scaled,
 )
-from unweave.nets.start import balanced
 from unweave.nets.upconv import Upconv, in_a_row
 from unweave.settings import written_unless
 
@@ -59,12 +58,7 @@ def conv64(
     """
     channels = shape[0]
     rows, columns = cells("conv64", shape)
-    encoded = [convolved(size, kernel=4, padding=padding, times=4) for size in shape[1:]]
-    if min(encoded) < 1:
-        raise InputError(
-            f"net 'conv64' with padding={padding} needs at least 48 × 48 pixels, got {shape[1]} × {shape[2]}: "
-            "resize the images, or use padding=1."
-        )
+    encoded = convolved("conv64", shape, kernel=4, padding=padding, times=4)
     narrow, wide, units = (scaled(count, width) for count in (32, 64, 256))
     features = wide * rows * columns
     encoder = nn.Sequential(

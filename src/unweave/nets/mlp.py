@@ -6,8 +6,7 @@ import math
 
 from torch import nn
 
-from unweave.nets.pair import Activation, LayeredDecoder, Net, Shape, Width, activation_layer, scaled
-from unweave.nets.start import balanced
+from unweave.nets.pair import Activation, LayeredDecoder, Net, Shape, Width, activation_layer, balanced, scaled
 
 
 def mlp(shape: Shape, outputs: int, latents: int, *, activation: Activation = "relu", width: Width = 1.0) -> Net:

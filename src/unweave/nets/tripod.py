@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from unweave.nets.pair import Activation, Net, Shape, Width, activation_layer, cells, scaled
@@ -91,7 +92,7 @@ class Decoder(nn.Module):
         for stage in list(self.stages)[:-1]:
             features = stage(features, condition)
             if self.normalised:
-                features = nn.functional.instance_norm(features)
+                features = F.instance_norm(features)
             hidden.append(features)
         return tuple(hidden)
 
@@ -123,7 +124,7 @@ class _Stage(nn.Module):
     def __init__(self, inputs: int, outputs: int, condition: int, activation: Activation) -> None:
         super().__init__()
         self.blocks = nn.ModuleList([_Modulated(inputs, condition, activation) for _ in range(4)])
-        self.up = nn.Sequential(nn.Upsample(scale_factor=2, mode="nearest"), nn.Conv2d(inputs, outputs, 3, padding=1))
+        self.up = _Up(nn.Upsample(scale_factor=2, mode="nearest"), nn.Conv2d(inputs, outputs, 3, padding=1))
 
     def forward(self, features: Tensor, condition: Tensor) -> Tensor:
         first, second, third, fourth = self.blocks
@@ -131,6 +132,23 @@ class _Stage(nn.Module):
         features = features + fourth(third(features, condition), condition)
         out: Tensor = self.up(features)
         return out
+
+
+class _Up(nn.Sequential):
+    """Nearest-neighbour upsampling by 2 and a 3 × 3 convolution, computed as one transposed convolution of stride 2.
+
+    Its 4 × 4 kernel is that of the convolution, added to itself at the four pixels that upsampling makes of one, and
+    it needs 16 instead of 36 multiplications per input pixel. Values are the same up to rounding.
+    """
+
+    def forward(self, features: Tensor) -> Tensor:
+        conv = self[1]
+        assert isinstance(conv, nn.Conv2d)
+        kernel = conv.weight.transpose(0, 1).flip(2, 3)  # (inputs, outputs, 3, 3)
+        kernel = F.pad(kernel, (0, 0, 0, 1)) + F.pad(kernel, (0, 0, 1, 0))  # (inputs, outputs, 4, 3)
+        kernel = F.pad(kernel, (0, 1)) + F.pad(kernel, (1, 0))  # (inputs, outputs, 4, 4)
+        kernel = kernel.contiguous(memory_format=torch.channels_last)  # else the next layers are slower
+        return F.conv_transpose2d(features, kernel, conv.bias, stride=2, padding=1)
 
 
 class _Modulated(nn.Module):

@@ -18,7 +18,7 @@ _FEW = 8  # outputs up to which the sub-pixel implementation is faster than PyTo
 
 
 class _Row(NamedTuple):
-    """Whether the derivative of a ReLU is applied by the layer that has the ReLU, or by the next one."""
+    """A choice: the derivative of a ReLU is applied by the layer that has the ReLU, or by the next one."""
 
     before: bool  # this layer applies the derivative of the ReLU before it
     after: bool  # the next layer applies the derivative of this layer's ReLU

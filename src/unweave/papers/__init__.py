@@ -1,8 +1,7 @@
 """The findings of the four papers, each tested by one command and written down from stored results."""
 
-from unweave.papers.catalogue import FINDINGS, find, stored_results, study_of
+from unweave.papers.catalogue import EXHIBITS, FINDINGS, Exhibit, exhibits_page, find, stored_results, study_of
 from unweave.papers.document import Document, overview, page, report, write_document
-from unweave.papers.exhibits import EXHIBITS, Exhibit, exhibits_page
 from unweave.papers.finding import SCALES, Answer, Claim, Finding, Part
 
 __all__ = [

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.errors import extra
 from unweave.papers.catalogue import FINDINGS
+from unweave.papers.evidence import finished
 from unweave.papers.finding import Answer, Finding, Part, Picture
-from unweave.papers.results import finished
-from unweave.reports.html.embedded_figures import show_figure
-from unweave.reports.html.markup import Html, Section, joined, make_page, tag
-from unweave.reports.html.tables import frame_table, make_table
+from unweave.reports.html import Html, Section, frame_table, joined, make_page, make_table, tag
+from unweave.reports.report_figures import show_figure
 
 if TYPE_CHECKING:
     import pandas

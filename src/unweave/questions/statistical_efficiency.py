@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from unweave.questions._correlations import correlate, draw_correlations
-from unweave.questions._question import Question
+from unweave.questions._question import Question, correlate, draw_correlations
 from unweave.study.columns import Over, choose_metrics, choose_scores, read_runs
 
 if TYPE_CHECKING:

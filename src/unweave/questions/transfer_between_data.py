@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unweave.errors import extra
-from unweave.questions._correlations import draw_correlations, rank_correlation
-from unweave.questions._question import Question
+from unweave.questions._question import Question, draw_correlations, rank_correlation
 from unweave.study.columns import SETTING, TableError, choose_metrics, over_seeds, read_runs
 
 if TYPE_CHECKING:

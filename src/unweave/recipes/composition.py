@@ -233,7 +233,7 @@ def _put(made: Any, path: Path, value: Any) -> None:
 
 
 def _activation_is_free(source: Source, rest: Mapping[str, Any]) -> bool:
-    """Whether the user left the net's activation to the recipe."""
+    """Return whether the user left the net's activation to the recipe."""
     net = rest.get("net")
     if "net.activation" in rest or (isinstance(net, Mapping) and "activation" in net):
         return False

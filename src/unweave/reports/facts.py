@@ -15,8 +15,8 @@ from unweave.progress import duration
 from unweave.recipes import RECIPES
 from unweave.representation import Codes, Representation
 from unweave.store.folder import read_label
+from unweave.store.measurements import Measurement, name_of_data, read_protocol, source_of
 from unweave.store.record import Record, read_record
-from unweave.store.scores import Measurement, name_of_data, read_protocol, source_of
 from unweave.training import open_run, score
 from unweave.training.configuration import Configuration, read_configuration
 
@@ -42,7 +42,7 @@ class Score:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What a report says about a representation: a run, an encoder with data, or codes with factors."""
+    """The facts of a report about a representation: a run, an encoder with data, or codes with factors."""
 
     scores: tuple[Score, ...]
     run: Representation | None  # None for a run without weights
@@ -76,7 +76,7 @@ class Facts:
 
     @property
     def sentence(self) -> str:
-        """What it is, in a sentence or two."""
+        """Return a sentence or two that say what it is."""
         parts = {"encoder": self._opened.encodes, "decoder": self._opened.decodes}
         has = " and ".join(f"{'an' if there else 'no'} {part}" for part, there in parts.items()).replace("an d", "a d")
         what = "images" if self.data is not None and self.data.has_images else "rows"
@@ -109,7 +109,7 @@ class RunFacts(Facts):
 
     @property
     def title(self) -> str:
-        """What was trained on what, after the label if there is one."""
+        """Return what was trained on what, after the label if there is one."""
         named = f"{spelled(self.configuration.recipe)} on {spelled(self.configuration.data.label)}"
         label = read_label(self.folder)
         return f"{label}: {named}" if label else named
@@ -136,7 +136,7 @@ class RunFacts(Facts):
 
     @property
     def sentence(self) -> str:
-        """What was trained on what, for how long, and how well it reconstructs."""
+        """Return a sentence: what was trained on what, for how long, and how well it reconstructs."""
         return sentence_of(self)
 
     @property

@@ -13,17 +13,27 @@ from unweave.metrics.scoring.display import follow_lines
 from unweave.names import OWN
 from unweave.own_code import guarded, own_code_of
 from unweave.reports.facts import Facts, RunFacts, measure_facts, read_facts
-from unweave.reports.html.markup import Html, Section, joined, make_page, tag, write_page
-from unweave.reports.html.tables import folded, make_table
-from unweave.reports.paths import from_here, hide_places, run_commands, source_from_here
-from unweave.reports.peers import find_peers
-from unweave.reports.run_figures import show_figures
-from unweave.reports.score_tables import score_section
+from unweave.reports.html import (
+    Html,
+    Section,
+    folded,
+    from_here,
+    hide_places,
+    joined,
+    make_page,
+    make_table,
+    run_commands,
+    source_from_here,
+    tag,
+    write_page,
+)
+from unweave.reports.report_figures import show_figures
+from unweave.reports.score_tables import find_peers, score_section
 from unweave.representation import Encoder, Representation
 from unweave.store.folder import existing_store, store_folder
 from unweave.store.setting_names import used_settings_of
 from unweave.training import Run, score
-from unweave.training.public import locate_run
+from unweave.training.adoption import locate_run
 
 if TYPE_CHECKING:
     import pandas

@@ -11,17 +11,30 @@ from unweave.errors import InputError, extra
 from unweave.figures.score_strips import draw_score_strips, make_score_strips
 from unweave.names import spelled, titled, words
 from unweave.progress import duration
-from unweave.reports.answers import answer, unanswered
-from unweave.reports.html.embedded_figures import show_figure
-from unweave.reports.html.markup import Html, Section, joined, make_page, tag, write_page
-from unweave.reports.html.tables import Setting, counted, frame_table, make_table, shown
-from unweave.reports.paths import from_here
+from unweave.questions import QUESTIONS
+from unweave.reports.html import (
+    Html,
+    Section,
+    Setting,
+    counted,
+    folded,
+    frame_table,
+    from_here,
+    joined,
+    make_page,
+    make_table,
+    shown,
+    tag,
+    write_page,
+)
+from unweave.reports.report_figures import show_figure
 from unweave.study.columns import (
     UNSUPERVISED,
     TableError,
     choose_scores,
     disentanglement_metrics,
     sign_of,
+    strengths_vary,
     with_disentanglement,
 )
 from unweave.study.results import grids, results
@@ -35,6 +48,7 @@ Watch = Callable[[str], None]
 DONE = "finished"
 MOST_VALUES = 12  # of a setting that varies
 MOST_STRIPS = 6  # scores in the plot of all runs
+MOST_ROWS = 4_000  # of the table of an answer
 
 
 def write_study_report(
@@ -71,7 +85,7 @@ def write_study_report(
     if not planned:
         raise InputError(f"no run of {study.spec.name} has {where}.")
     if udr:
-        from unweave.study.udr import udr_of
+        from unweave.study.table import udr_of
 
         table["udr"] = table["run"].map(udr_of(study))
     with titled(study.titles):
@@ -255,3 +269,36 @@ def run_command(spec: str | Path, store: str | Path | None = None, settings: Seq
     place = [] if store is None else ["--store", from_here(store)]
     fixed = [word for setting in settings for word in ("--set", setting)]
     return shlex.join(["unweave", "study", "run", from_here(spec), *place, *fixed])
+
+
+def answer(table: pandas.DataFrame, watch: Callable[[str], None] | None = None) -> tuple[list[Section], dict[str, str]]:
+    """Return one section per question that the table answers, and for the others the sentence that says what it lacks.
+
+    ``watch`` is called with the title of each question before it is answered.
+    """
+    sections, refused = [], {}
+    for question in QUESTIONS.values():
+        if watch is not None:
+            watch(question.title)
+        try:
+            if question.about_strengths and not strengths_vary(table):
+                raise TableError(question.name, "asks about hyperparameters, and no method has several.")
+            result = question.table(table)
+            figure = show_figure(question.draw(result), f"{question.title}. {question.reads}", caption=question.reads)
+        except InputError as error:
+            refused[question.title] = error.reason if isinstance(error, TableError) else str(error)
+            continue
+        listed = Html("") if question.points else frame_table(result, name=words, most=MOST_ROWS, headings=2)
+        sections.append(Section(question.title, joined([figure, listed]), question.asks))
+    return sections, refused
+
+
+def unanswered(refused: dict[str, str]) -> Section:
+    """Return the section about questions that the table does not answer."""
+    titles: dict[str, list[str]] = {}
+    for title, reason in refused.items():
+        titles.setdefault(reason[:1].upper() + reason[1:], []).append(title)
+    entries = [tag("li", tag("strong", "; ".join(of)), ". ", reason) for reason, of in titles.items()]
+    about = "These questions need something that the runs of this study do not have."
+    listed = folded(f"{counted(len(refused), 'question')} of {len(QUESTIONS)}", tag("ul", joined(entries)))
+    return Section("What could not be answered", listed, about, "Not answered")

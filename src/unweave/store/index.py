@@ -22,8 +22,8 @@ from unweave.errors import Unavailable, extra
 from unweave.progress import note
 from unweave.store.files import atomic_write
 from unweave.store.folder import CONFIGURATION, SCORES, STATE
+from unweave.store.measurements import Measurement
 from unweave.store.record import Record, read_record
-from unweave.store.scores import Measurement
 
 if TYPE_CHECKING:
     import pandas

@@ -91,6 +91,15 @@ def is_beating(folder: Path, now: float | None = None) -> bool:
     return age < SILENT
 
 
+def trainer_of(folder: Path) -> tuple[str, int] | None:
+    """Return the machine, see :func:`machine`, and the process that last trained a run, None if that is not known."""
+    try:
+        host, pid, _ = (folder / HEARTBEAT).read_text(encoding="utf-8").split()
+        return host, int(pid)
+    except (OSError, ValueError):
+        return None
+
+
 @lru_cache(maxsize=1)
 def machine() -> str:
     """Return what identifies this machine: its name, its boot and its process namespace, without spaces."""

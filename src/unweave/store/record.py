@@ -18,7 +18,7 @@ from unweave.names import label_of
 from unweave.store.files import is_whole, refused, writer_of
 from unweave.store.folder import CONFIGURATION, STATE, read_fields, read_label
 from unweave.store.lock import is_beating
-from unweave.store.scores import Measurement, name_of_data, preferred, read_measurements, read_protocol
+from unweave.store.measurements import Measurement, name_of_data, preferred, read_measurements, read_protocol
 from unweave.store.setting_names import configuration_of, differing, used_settings_of
 from unweave.store.state import read_state
 
@@ -60,7 +60,7 @@ class Record:
 
     @property
     def is_readable(self) -> bool:
-        """Whether nothing is damaged or of another version."""
+        """Return whether nothing is damaged or of another version."""
         return self.status not in (DAMAGED, OTHER)
 
     @property
@@ -88,7 +88,7 @@ class Record:
     def scores_on(self, data_name: str | None = None) -> dict[str, Measurement]:
         """Return what counts as measured, by metric, on the run's own data or on other data.
 
-        See :mod:`unweave.store.scores` for the rule.
+        See :mod:`unweave.store.measurements` for the rule.
         """
         name = self.data_name if data_name is None else data_name
         final = [

@@ -55,7 +55,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class ScoringCost:
-    """What determines the cost of scoring a run: the metrics, how they are measured, and how many runs are left."""
+    """All that the cost of scoring a run depends on: the metrics, how they are measured, and how many runs are left."""
 
     metrics: tuple[str, ...]
     protocol: dict[str, Any]  # the fields of a Scoring

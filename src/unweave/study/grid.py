@@ -13,7 +13,6 @@ from unweave.metrics.scoring.request import check_settings, find_metrics
 from unweave.nets.pair import SIZES, cells
 from unweave.own_code import IN_A_FILE, defined_here
 from unweave.recipes.composition import parameters_of
-from unweave.study.selection import metric_of
 from unweave.study.spec import (
     SNAPSHOT,
     STRENGTH,
@@ -25,6 +24,7 @@ from unweave.study.spec import (
     place_in_snapshot,
     with_line,
 )
+from unweave.study.table import metric_of
 from unweave.training import Configuration, Execution, configure
 from unweave.training.configuration import MOST_SEEDS
 
@@ -37,7 +37,7 @@ class Planned:
     def __init__(
         self, settings: dict[str, Any], configuration: Configuration, *, seed: int | None = None, stage: int = 1
     ) -> None:
-        """With a ``seed``, the configuration is that of a run that differs in the seed only."""
+        """Keep the parts; with a ``seed``, the configuration is that of a run that differs in the seed only."""
         self.settings, self.stage = settings, stage
         self._similar, self._seed = configuration, seed
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unweave.errors import InputError, extra, whole
+from unweave.errors import InputError, Stopped, extra, whole
 from unweave.lazy import later
 from unweave.names import score_fields
 from unweave.store.index import RecordTable
@@ -21,9 +21,8 @@ from unweave.study.engines.worker import Report, Task
 from unweave.study.estimate import Estimate, ScoringCost, estimate
 from unweave.study.grid import Planned, configured, plan, varying
 from unweave.study.results import FINAL, SCORES, VARIES, lay_beside, results
-from unweave.study.selection import select
 from unweave.study.spec import Spec, find_spec, parse_spec, read_spec
-from unweave.study.table import Protocols, Row, row_of
+from unweave.study.table import Protocols, Row, row_of, select
 from unweave.training import Execution, Run
 from unweave.training.configuration import check_device
 from unweave.training.run import open_folder_of
@@ -53,6 +52,7 @@ class Study:
             self._text, self._file = path.read_text(encoding="utf-8"), f"{spec}: "
         self.set_aside: dict[str, str] = {}  # damaged runs that the last call of run has set aside, with reasons
         self.unfinished: dict[str, str] = {}  # runs that the last call of run did not finish, with reasons
+        self.waiting_for = ""  # what a call of run waits for, such as a node of a Ray cluster
         self.stored = Store(store)
         self.store = self.stored.folder  # of this machine, where the files of runs are read
 
@@ -121,6 +121,9 @@ class Study:
     ) -> dict[str, int]:
         """Train and score what is not done yet, and return the number of runs in each state.
 
+        A failure of a machine (disk, permission, memory, store) is not one of the run, which is tried again. A machine
+        that fails twice in a row gets no more runs, and if none is left, the study ends.
+
         Damaged run folders are set aside and their runs are trained again; ``set_aside`` has the reasons by run.
         ``unfinished`` has the runs, of the part, that are not finished and scored now, with the reason of each.
 
@@ -155,6 +158,7 @@ class Study:
             if retry:
                 self._forget_failures(part)
             self.set_aside = set_aside_damaged(self.stored, self._in_part(part))
+            stopped = ""  # why the study cannot go on
             while tasks := self._tasks(part, execution, patience, tried=said.keys()):
                 left = set(tasks)
 
@@ -166,17 +170,21 @@ class Study:
                     if len(said) % ENDED == 0:
                         self.stored.compact()
 
-                def under_way(names: list[str], left: set[str] = left) -> None:
+                def under_way(names: list[str], waiting_for: str, left: set[str] = left) -> None:
+                    self.waiting_for = waiting_for
                     if watch is not None:
                         watch(left, names)
 
-                chosen.run_tasks(tasks, ended, under_way)
+                try:
+                    chosen.run_tasks(tasks, ended, under_way)
+                except Stopped as error:
+                    stopped = str(error)
                 for run in left:  # not carried out, which is not tried again and again
-                    said[run] = Report(run, "busy", 0.0)
-                if self.spec.select is None or _is_away(said):
+                    said[run] = Report(run, "busy", 0.0, stopped)
+                if self.spec.select is None or stopped:
                     break
                 self.stored.list_again()
-            if said and not _is_away(said):
+            if said and not stopped:
                 self.stored.end({run for run, one in said.items() if one.outcome == "finished"})
             return self._states(self.rows(self._in_part(part)), said)
 
@@ -199,7 +207,6 @@ class Study:
 
         A store at an address is not listed again for this: what workers have delivered is known from their reports.
         """
-        away = next((one.error for one in said.values() if one.outcome == "away" and one.error), "")
         counts: dict[str, int] = {}
         self.unfinished = {}
         for row in rows:
@@ -208,7 +215,7 @@ class Study:
                 state = one.outcome
             counts[state] = counts.get(state, 0) + 1
             if state != "finished":
-                self.unfinished[row.run] = (one.error if one else "") or error or away or state
+                self.unfinished[row.run] = (one.error if one else "") or error or state
         return counts
 
     def table(self, where: Mapping[str, Any] | None = None) -> pandas.DataFrame:
@@ -254,7 +261,7 @@ class Study:
 
     @property
     def titles(self) -> dict[str, str]:
-        """How methods and data sets of the user's own are printed: by the names that they give to themselves.
+        """Return the printed names of the user's own methods and data sets, which they give to themselves.
 
         The ``[titles]`` of the specification take precedence. A name that two of them have is not used.
         """
@@ -352,8 +359,3 @@ class Study:
     def _forget_failures(self, part: tuple[int, int] | None = None) -> None:
         for row in self.rows(self._in_part(part)):  # which also copies the states of failed runs from an address
             self.stored.forget_failure(row.run)
-
-
-def _is_away(said: Mapping[str, Report]) -> bool:
-    """Return whether a worker could not reach the store any more."""
-    return any(one.outcome == "away" and one.error for one in said.values())

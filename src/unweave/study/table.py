@@ -1,18 +1,27 @@
-"""The rows of a study's table: what the store has of each run."""
+"""The rows of a study's table: what the store has of each run; selection by a stated rule, and UDR over seeds."""
 
 from __future__ import annotations
 
 import math
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import torch
+
+from unweave.data import open_data
+from unweave.errors import InputError, whole
+from unweave.metrics import udr
 from unweave.names import POOLED
 from unweave.plain_json import to_plain
+from unweave.store.measurements import read_protocol, source_of
 from unweave.store.record import SCORING_ERROR, Record
-from unweave.store.scores import read_protocol, source_of
-from unweave.study.selection import best_step, good_enough, metric_of
-from unweave.study.spec import SnapshotRule, Spec
+from unweave.study.spec import Selection, SnapshotRule, Spec
+
+if TYPE_CHECKING:
+    from unweave.study.study import Study
 
 
 @dataclass(frozen=True)
@@ -150,3 +159,79 @@ def _why_not_scored(folder: Path) -> str:
     except OSError:
         lines = []
     return f"scoring failed: {lines[-1].rpartition('Error: ')[2]}" if lines else "scoring failed"
+
+
+def select(rule: Selection, rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the settings, without the seed, with the best score in each group (Hsu et al. 2024, sec. 4.1).
+
+    The score is the mean or median over the seeds of the first stage. Runs that failed have no score; settings all of
+    whose runs failed cannot be chosen.
+    """
+    scores: dict[str, list[float]] = {}
+    settings: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        key = _without_seed(row)
+        value = row.scores.get(rule.by)
+        if value is None:
+            if row.state == "finished":
+                raise InputError(
+                    f"[select] by {rule.by}: run {row.run} has no such score, it has {sorted(row.scores)}."
+                )
+            continue
+        scores.setdefault(key, []).append(value)
+        settings.setdefault(key, {name: value for name, value in row.settings.items() if name != "seed"})
+    mean = statistics.mean if rule.over_seeds == "mean" else statistics.median
+    sign = 1 if rule.best == "highest" else -1
+    best: dict[tuple[Any, ...], tuple[float, str]] = {}
+    for key, values in scores.items():
+        group = tuple(repr(settings[key].get(name)) for name in rule.per)
+        value = sign * float(mean(values))
+        if group not in best or value > best[group][0]:
+            best[group] = (value, key)
+    return [settings[key] for _, key in best.values()]
+
+
+def metric_of(score: str, metrics: Sequence[str]) -> str:
+    """Return the metric that measures a score such as ``infomec.modularity``."""
+    return score if score in metrics else score.partition(".")[0]
+
+
+def good_enough(quality: Mapping[int, float], psnr: float | None) -> list[int]:
+    """Return the steps of the snapshots with at least this PSNR, in dB; of all if it is None."""
+    return [step for step, value in sorted(quality.items()) if psnr is None or value >= psnr]
+
+
+def best_step(rule: SnapshotRule, scores: Mapping[int, float]) -> int | None:
+    """Return the step of the best snapshot, the first of equal ones; None if no score is a number."""
+    sign = 1 if rule.best == "highest" else -1
+    numbers = {step: sign * value for step, value in sorted(scores.items()) if not math.isnan(value)}
+    return max(numbers, key=numbers.__getitem__) if numbers else None
+
+
+def udr_of(study: Study, *, samples: int = 1_000, seed: int = 0) -> dict[str, float]:
+    """Return the UDR of each finished run by name (Duan et al. 2020), for settings with at least two finished seeds.
+
+    Runs with the same settings encode the same ``samples`` random images. UDR depends on the other seeds, so it is
+    recomputed rather than stored.
+    """
+    samples = whole("samples", samples, at_least=10)
+    groups: dict[str, list[str]] = {}
+    for row in study.rows():
+        if row.state == "finished":
+            groups.setdefault(_without_seed(row), []).append(row.run)
+    planned = {run.name: run for run in study.all_planned()}
+    found: dict[str, float] = {}
+    for names in map(sorted, map(set, groups.values())):
+        if len(names) < 2:
+            continue
+        runs = [study.open(planned[name]) for name in names]
+        generator = torch.Generator().manual_seed(seed)
+        images = open_data(runs[0].configuration.data).sample(samples, generator).images
+        result = udr([run.encode(images).numpy() for run in runs])
+        found |= dict(zip(names, map(float, result.per_model), strict=True))
+    return found
+
+
+def _without_seed(row: Row) -> str:
+    """Return a key that rows share if they differ in the seed only."""
+    return repr(sorted((name, value) for name, value in row.settings.items() if name != "seed"))

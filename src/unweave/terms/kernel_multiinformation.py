@@ -22,15 +22,20 @@ def kernel_multiinformation(z: Tensor, scale: Tensor) -> Tensor:
     0.
     """
     rows, latents = z.shape
-    silverman = (4 / ((latents + 2) * rows)) ** (1 / (latents + 4))
-    log_joint = _log_kernels(z, silverman * scale).sum(-1).logsumexp(1)  # (B,)
-    log_marginals = _log_kernels(z, scale).logsumexp(1)  # (B, D)
+    log_joint = log_kernels(z, z, silverman(rows, latents) * scale).sum(-1).logsumexp(1)  # (B,)
+    log_marginals = log_kernels(z, z, scale).logsumexp(1)  # (B, D)
     log_rows = math.log(rows)
     return (log_joint - log_rows - (log_marginals - log_rows).sum(-1)).mean()
 
 
-def _log_kernels(z: Tensor, bandwidth: Tensor) -> Tensor:
-    return log_density(z[:, None], z, 2 * bandwidth.log())  # (B, B, D): code b under the kernel on b'
+def silverman(rows: int, latents: int) -> float:
+    """Return the bandwidth of a joint density of codes (rows, latents) as a multiple of the scale of each latent."""
+    return float((4 / ((latents + 2) * rows)) ** (1 / (latents + 4)))
+
+
+def log_kernels(points: Tensor, z: Tensor, bandwidth: Tensor) -> Tensor:
+    """Compute the logarithm (N, B, D) of each Gaussian kernel on the codes z (B, D) at points (N, D)."""
+    return log_density(points[:, None], z, 2 * bandwidth.log())
 
 
 class KernelMultiinformation(Term):

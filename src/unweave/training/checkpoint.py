@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -132,7 +134,8 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[st
         try:
             save_file(plain, aside, metadata={METADATA: json.dumps(dict(metadata), sort_keys=True)})
         except SafetensorError as error:
-            raise OSError(str(error)) from error
+            number = re.search(r"\(os error (\d+)\)", str(error))
+            raise OSError(int(number[1]), os.strerror(int(number[1]))) if number else OSError(str(error)) from error
         aside.chmod(0o644)  # as the other files; safetensors makes it readable by the owner only
 
 

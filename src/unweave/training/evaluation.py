@@ -16,7 +16,7 @@ from unweave.metrics.scoring.worth import Worth
 from unweave.own_code import source_hash
 from unweave.plain_json import to_plain
 from unweave.representation import Codes, Encoder
-from unweave.store.scores import (
+from unweave.store.measurements import (
     Entry,
     StoredScores,
     add_scores,

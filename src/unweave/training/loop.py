@@ -23,10 +23,10 @@ from unweave.progress import Advance, progress, say
 from unweave.representation import TrainedModel
 from unweave.store.files import versions
 from unweave.store.folder import CHECKPOINT, LOG
-from unweave.store.log import Log
-from unweave.store.state import State, Status, write_state
+from unweave.store.state import Log, State, Status, write_state
 from unweave.streams import seeded, stream
 from unweave.training.assembly import (
+    Objective,
     adversary_optimisers,
     clip_gradients,
     fit_to_data,
@@ -35,10 +35,8 @@ from unweave.training.assembly import (
 )
 from unweave.training.checkpoint import everything, load_tensors, restore, save_tensors, step_of
 from unweave.training.configuration import Configuration, Execution, changed_of, collapse_advice
-from unweave.training.end_summary import measure_psnr, summarise
-from unweave.training.objective import Objective
 from unweave.training.process import Stop, keep_memory, stopping
-from unweave.training.run import save_run, snapshot_path
+from unweave.training.run import measure_psnr, save_run, snapshot_path, summarise
 
 COLLAPSED = 0.01  # nats of KL, below which a posterior tells nothing about an image
 COLLAPSE_STEPS, COLLAPSE_SHARE = 500, 0.2  # steps, and share of the run, before which a small KL means little
@@ -63,7 +61,7 @@ class Callback:
 
 
 class Keeper(Protocol):
-    """What keeps a run that is trained on this machine for others."""
+    """The interface of what keeps a run that is trained on this machine for others."""
 
     def check(self) -> None:
         """Raise an error if the run must not be trained here any more; called after every step."""

@@ -1,10 +1,9 @@
-"""A run: a representation with the configuration, log and scores that belong to it."""
+"""A run: a representation with the configuration, log and scores that belong to it, and the measurements at its end."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -15,23 +14,29 @@ from unweave.data import FactorData, open_data
 from unweave.errors import InputError, Unavailable
 from unweave.latents import Summary
 from unweave.lazy import later
+from unweave.metrics import psnr
 from unweave.model import Model
 from unweave.own_code import guarded
 from unweave.representation import TrainedModel
+from unweave.representation.interface import BATCH
 from unweave.store.damage import promise_of
 from unweave.store.files import versions, write_text
 from unweave.store.folder import CHECKPOINT, LOG, SUMMARY, WEIGHTS, read_label, store_folder, write_label
-from unweave.store.log import read_log
-from unweave.store.scores import StoredScores, name_of_data, read_scores
-from unweave.store.state import State, read_state, status_of, write_state
+from unweave.store.measurements import StoredScores, name_of_data, read_scores
+from unweave.store.state import State, read_log, read_state, status_of, write_state
+from unweave.streams import stream
+from unweave.terms.gaussians import kl_to_prior
+from unweave.terms.kl import laplace_kl
 from unweave.training.assembly import with_weights
 from unweave.training.checkpoint import OPTIMISER, load_tensors, save_tensors
 from unweave.training.configuration import Configuration, collapse_advice, only_code_of, read_configuration
-from unweave.training.end_summary import measure_baseline, measure_psnr, summarise
 
 Outcome = Literal["trained", "continued", "opened"]
 FEW = 1_000  # steps, below which a run may only not have begun to learn
 HARDLY = 1.0  # dB over the mean image, below which a run has learned almost nothing
+SUMMARISED = 2048  # images that a summary is computed from
+MEASURED = 512  # images that the PSNR is computed from
+PERFECT = 200.0  # dB, for a reconstruction without error
 
 
 class Run(TrainedModel):
@@ -58,12 +63,12 @@ class Run(TrainedModel):
 
     @property
     def linear(self) -> bool:  # type: ignore[override]
-        """Whether the recipe is fitted by linear algebra, without training."""
+        """Return whether the recipe is fitted by linear algebra, without training."""
         return self.configuration.linear is not None
 
     @property
     def finished(self) -> bool:  # type: ignore[override]
-        """Whether training has ended, so that there is a summary."""
+        """Return whether training has ended, so that there is a summary."""
         return (self.folder / SUMMARY).exists()
 
     @property
@@ -130,7 +135,7 @@ class Run(TrainedModel):
 
     @property
     def has_collapsed(self) -> bool:
-        """Whether no latent of a posterior depends on the image."""
+        """Return whether no latent of a posterior depends on the image."""
         summary = self.summary
         return summary.kl is not None and not any(summary.active)
 
@@ -147,13 +152,6 @@ class Run(TrainedModel):
         tensors, _ = load_tensors(path, self.name)
         model = with_weights(self.configuration, tensors).to(next(self.model.parameters()).device)
         return Run(self.folder, self.configuration, model, self.state, step=step)
-
-    def best_snapshot(self, score: Callable[[Run], float], *, psnr: float) -> Run:
-        """Return the snapshot with the best score among those with at least this PSNR (Hsu et al. 2024 use InfoM)."""
-        steps = self.snapshots(psnr=psnr)
-        if not steps:
-            raise InputError(f"no snapshot of the run {self.folder} reaches {psnr} dB.")
-        return max((self.at(step) for step in steps), key=score)
 
     def __repr__(self) -> str:
         c = self.configuration
@@ -180,7 +178,7 @@ def open_run(
     """
     if not isinstance(run, str | os.PathLike):
         raise InputError(f"open takes the folder or the name of a run, got {run!r}.")
-    from unweave.training.public import locate_run  # which adopts public models, and so opens runs itself
+    from unweave.training.adoption import locate_run  # which adopts public models, and so opens runs itself
 
     folder = Path(run) if isinstance(run, Path) else locate_run(str(run), store_folder(store))
     configuration, state = read_configuration(folder, trust=trust), read_state(folder)
@@ -248,3 +246,36 @@ def _on(device: str | torch.device, model: Model) -> Model:
         return model.to(device)
     except (RuntimeError, AssertionError) as error:
         raise InputError(f"the device {str(device)!r} is not available: {str(error).splitlines()[0]}") from error
+
+
+@torch.no_grad()
+def summarise(model: Model, configuration: Configuration, data: FactorData) -> Summary:
+    """Return statistics of each latent over a sample of the data."""
+    images = data.sample(SUMMARISED, stream(configuration.seed, "summary")).images
+    device = next(model.parameters()).device
+    codes = [model.code(part.to(device).float() / 255) for part in images.split(BATCH)]
+    code = torch.cat([c.representation for c in codes]).cpu()
+    kl = None
+    if codes[0].logvar is not None:
+        logvar = torch.cat([c.logvar for c in codes if c.logvar is not None]).cpu()
+        kl = kl_to_prior(code, logvar).mean(0).tolist()
+    if codes[0].logscale is not None:
+        logscale = torch.cat([c.logscale for c in codes if c.logscale is not None]).cpu()
+        kl = laplace_kl(code, logscale).mean(0).tolist()
+    return Summary.of_codes(code, kl=kl, levels=None if model.values is None else model.values.cpu())
+
+
+def measure_baseline(configuration: Configuration, data: FactorData) -> float:
+    """Return the mean PSNR of the mean image in place of every reconstruction, in dB."""
+    images = data.sample(MEASURED, stream(configuration.seed, "psnr")).images
+    mean = images.float().mean(0, keepdim=True) / 255
+    return min(psnr(images, mean.expand(images.shape)).score, PERFECT)
+
+
+@torch.no_grad()
+def measure_psnr(model: Model, configuration: Configuration, data: FactorData) -> float:
+    """Return the mean PSNR of the reconstructions of a sample of the data, in dB."""
+    images = data.sample(MEASURED, stream(configuration.seed, "psnr")).images
+    device = next(model.parameters()).device
+    again = [model.decode(model.code(part.to(device).float() / 255).representation) for part in images.split(BATCH)]
+    return min(psnr(images, torch.cat(again).cpu().clamp(0, 1)).score, PERFECT)

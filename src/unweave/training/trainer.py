@@ -1,4 +1,7 @@
-"""Train a configuration in its folder of the store: a finished run is opened, a stopped one is continued."""
+"""Train a configuration in its folder of the store: a finished run is opened, a stopped one is continued.
+
+Linear recipes (principal and independent components) are fitted by scikit-learn and stored as two linear layers.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from threadpoolctl import threadpool_limits
+from torch import Tensor, nn
 
 from unweave.data import FactorData, load
-from unweave.errors import Diverged, InputError, Unavailable, whole
+from unweave.errors import Diverged, InputError, Unavailable, is_of_machine, whole
+from unweave.model import Model
 from unweave.recipes.composition import Source
 from unweave.store.files import remove_leftovers, versions, write_text
 from unweave.store.folder import CHECKPOINT, LOG, check_label, is_complete, store_folder, write_label
 from unweave.store.lock import Busy, beating, locked
-from unweave.store.log import read_log
-from unweave.store.state import State, Status, read_state, write_state
+from unweave.store.state import State, Status, read_log, read_state, write_state
+from unweave.streams import number, stream
 from unweave.training.assembly import build_model
 from unweave.training.checkpoint import load_tensors, save_tensors
-from unweave.training.components import fit_linear
 from unweave.training.configuration import (
     Configuration,
     Execution,
@@ -218,7 +226,10 @@ Record = Callable[..., None]
 
 @contextmanager
 def _recorded(folder: Path, state: State | None, first: bool) -> Iterator[list[Record]]:
-    """Record how training ended, whatever happens; the last function of the list that is yielded does it."""
+    """Record how training ended, whatever happens; the last function of the list that is yielded does it.
+
+    A failure of the machine interrupts the run, which can be continued there later, or on another one.
+    """
 
     def record(status: Status, error: str = "", trace: str = "", *, diverged: bool = False) -> None:
         if first:
@@ -236,5 +247,52 @@ def _recorded(folder: Path, state: State | None, first: bool) -> Iterator[list[R
     except BaseException as error:
         with contextlib.suppress(Unavailable):  # of a full disk, which is the error itself
             message = str(error) or type(error).__name__
-            records[-1]("failed", message, traceback.format_exc(), diverged=isinstance(error, Diverged))
+            status: Status = "interrupted" if is_of_machine(error) else "failed"
+            records[-1](status, message, traceback.format_exc(), diverged=isinstance(error, Diverged))
         raise
+
+
+def fit_linear(model: Model, configuration: Configuration, data: FactorData) -> None:
+    """Set the weights of a model with the net "linear" to the components of a sample of the data."""
+    assert configuration.linear is not None
+    images = data.sample(configuration.samples, stream(configuration.seed, "data")).images
+    rows = images.flatten(1).numpy() / 255.0
+    if not np.ptp(rows, axis=0).any():
+        raise InputError(f"{configuration.recipe}: all images are equal, so there are no components.")
+    seed = number(configuration.seed, "fit") % 2**32
+    with threadpool_limits(1):  # a fixed order of sums, so that results depend on the seed only
+        encode, decode, mean = components(configuration.linear, rows, configuration.latent.size, seed)
+    _put(model.encoder, encode, -encode @ mean)
+    _put(model.decoder, decode, mean)
+
+
+def components(kind: Literal["pca", "ica"], rows: Any, latents: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the maps from pixels to codes (D, pixels) and back (pixels, D), and the mean (pixels,).
+
+    ``rows`` (N, pixels) are images with values in [0, 1].
+    """
+    from sklearn.decomposition import PCA, FastICA
+
+    principal = PCA(latents, random_state=seed).fit(rows)
+    encode, decode = principal.components_, principal.components_.T
+    if kind == "ica":
+        # We whiten the data ourselves, because scikit-learn's whitening takes its signs from the first pixel, which
+        # fails if that pixel is always black.
+        variance = principal.explained_variance_
+        scale = np.sqrt(np.maximum(variance, 1e-12 * variance.max()))  # images may span fewer directions than latents
+        encode, decode = encode / scale[:, None], decode * scale
+        white = (rows - principal.mean_) @ encode.T
+        unmixing = FastICA(whiten=False, max_iter=1000, tol=1e-3, random_state=seed).fit(white).components_
+        encode, decode = unmixing @ encode, decode @ np.linalg.pinv(unmixing)
+    encoded, decoded, mean = (
+        torch.from_numpy(np.ascontiguousarray(array, np.float32)) for array in (encode, decode, principal.mean_)
+    )
+    return encoded, decoded, mean
+
+
+def _put(module: nn.Module, weight: Tensor, bias: Tensor) -> None:
+    layer = next(layer for layer in module.modules() if isinstance(layer, nn.Linear))
+    with torch.no_grad():
+        layer.weight.copy_(weight)
+        assert layer.bias is not None
+        layer.bias.copy_(bias)

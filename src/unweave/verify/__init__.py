@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from unweave.errors import InputError, unknown
-from unweave.verify import distances, protocols, public_models, scores
+from unweave.verify import data_statistics, protocols, public_models, reference_scores
 from unweave.verify.row import Check, Material, Pair, Row
 
 __all__ = ["CHECKS", "Check", "Material", "Pair", "Row", "checks_named", "verify"]
 
-CHECKS = {check.name: check for check in (*public_models.CHECKS, *distances.CHECKS, *scores.CHECKS, *protocols.CHECKS)}
+KINDS = (public_models, data_statistics, reference_scores, protocols)
+CHECKS: dict[str, Check] = {check.name: check for kind in KINDS for check in kind.CHECKS}
 
 
 def checks_named(name: str | None) -> list[Check]:

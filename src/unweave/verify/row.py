@@ -1,21 +1,34 @@
-"""A row of what was published and what is measured here, and the material that rows are measured from."""
+"""A row of what was published and what is measured here, the material of rows, and the page of all rows."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from unweave.data.files import data_folder
 from unweave.errors import Unavailable
 from unweave.representation import TrainedModel
-from unweave.training.public import is_local, public_run, read_public
+from unweave.training.adoption import is_local, public_run, read_public
 from unweave.training.run import open_run
 from unweave.zoo.public import PublicModel
 
 Verdict = Literal["agrees", "differs", "explained", "missing"]
+INTRODUCTION = """# What others published
+
+`unweave verify` recomputes numbers that others published and prints them beside its own; `unweave verify NAME` shows
+one row with all of its numbers. This page is the output of
+
+    unweave verify --from FOLDER --page docs/verified.md
+
+where the folder has what cannot be drawn or computed. Without `--from`, the weights of public models are downloaded
+and must have the published checksum. A row *agrees* if every number is within its tolerance. It is *explained* if
+nothing was published that ours should equal. *Missing* material was not on the machine that made this page.
+"""
 
 
 class Pair(NamedTuple):
@@ -28,7 +41,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Row:
-    """What was published, where, their number and ours, and why they differ where they do."""
+    """A published number with its source, ours beside it, and why they differ where they do."""
 
     name: str
     what: str
@@ -57,7 +70,7 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether ours agree with theirs; ``explained`` if no number was published that ours could equal."""
+        """Return whether ours agree with theirs; ``explained`` if no number was published that ours could equal."""
         if self.missing:
             return "missing"
         if self.difference is None:
@@ -67,7 +80,7 @@ class Row:
 
 @dataclass
 class Material:
-    """Where rows find weights, codes and matrices: in a folder, or else by download and in the data folder."""
+    """The source of weights, codes and matrices: a folder, or else downloads and the data folder."""
 
     folder: Path | None = None
     _opened: dict[str, TrainedModel] = field(default_factory=dict)
@@ -117,7 +130,7 @@ class Material:
 
 
 class Check(NamedTuple):
-    """How a row is measured; its name, title and source are known without measuring."""
+    """The measurement of a row; its name, title and source are known without measuring."""
 
     name: str
     what: str
@@ -131,3 +144,64 @@ class Check(NamedTuple):
             return self.measure(row, material)
         except Unavailable as error:
             return Row(self.name, self.what, self.where, missing=str(error))
+
+
+def page(rows: Sequence[Row], source: Path | None) -> str:
+    """Return the rows as a page in Markdown; the path of the source is not shown."""
+    count = Counter(row.verdict for row in rows)
+    total = ", ".join(f"{count[verdict]} {verdict}" for verdict in ("agrees", "explained", "differs", "missing"))
+    lines = [INTRODUCTION, f"Of {len(rows)} rows: {total}.", ""]
+    for title in dict.fromkeys(section_of(row) for row in rows):
+        lines += [f"## {title}", "", "| row | what | published | ours | difference | |", "|---|---|---|---|---|---|"]
+        chosen = [row for row in rows if section_of(row) == title]
+        for row in chosen:
+            cells = (f"`{row.name}`", row.what, shown(row.theirs), shown(row.ours), difference(row), row.verdict)
+            lines.append(f"| {' | '.join(cells)} |")
+        lines += ["", *_notes(chosen, source), ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def section_of(row: Row) -> str:
+    """Return the title of the section of a row."""
+    group, _, kind = row.name.partition("/")
+    if kind in ("distances", "constants"):
+        return "Data sets"
+    if group in ("qlae", "codes"):
+        return "Scores"
+    return "Theorem, grids and units" if group in ("theorem-1", "grid", "psnr") else "Trained models of others"
+
+
+def shown(number: float | str | None) -> str:
+    """Return a number with six digits, a text as it is, and nothing for None."""
+    if number is None or isinstance(number, str):
+        return number or ""
+    return f"{number:,.0f}" if number == round(number) and abs(number) >= 1 else f"{number:.6g}"
+
+
+def difference(row: Row) -> str:
+    """Return the largest difference of a row, a share with a percent sign."""
+    if row.difference is None:
+        return ""
+    if row.relative:
+        return f"{row.difference:.2%}"
+    return f"{row.difference:.1e}" if row.difference else "0"
+
+
+def _notes(rows: Sequence[Row], source: Path | None) -> list[str]:
+    """Return where each row was published, why numbers differ, and what is missing, each sentence once."""
+    where: dict[str, list[str]] = {}
+    why: dict[str, list[str]] = {}
+    for row in rows:
+        where.setdefault(row.where, []).append(row.name)
+        text = row.missing if row.missing else row.why
+        text = text.replace(str(data_folder()), "$UNWEAVE_DATA")
+        if source is not None:
+            text = text.replace(str(source), "the folder")
+        if text:
+            why.setdefault(f"Missing: {text}" if row.missing else text, []).append(row.name)
+    lines = ["Published in:", "", *(f"- {place} ({_names(names)})" for place, names in where.items())]
+    return [*lines, "", "Notes:", "", *(f"- {_names(names)}: {text}" for text, names in why.items())] if why else lines
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

@@ -74,7 +74,7 @@ class Table:
 
     @property
     def why_no_grid(self) -> str:
-        """Why there is no space of factors."""
+        """Return why there is no space of factors."""
         for name, values in self.continuous.items():
             return f"{name} is continuous, with {values:,} distinct values."
         name, count = next(iter(self.missing.items()))

@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.data.factor_data import check_image_size, digest
 from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array
 from unweave.data.files.downloads import RemoteFile, fetch
 from unweave.data.files.factor_tables import Table
-from unweave.data.files.picture_files import listed, read_picture
-from unweave.data.files.resize import Filter, check_filter
-from unweave.data.interface.factor_data import check_image_size
-from unweave.data.interface.identity import digest
+from unweave.data.files.pictures import Filter, check_filter, listed, read_picture
 from unweave.data.own import OwnImages
 from unweave.errors import InputError, Unavailable, extra, unknown
 from unweave.progress import progress

@@ -13,12 +13,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unweave.data.factor_data import FactorData, check_image_size, digest
 from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array
 from unweave.data.files.downloads import RemoteFile, verify
-from unweave.data.files.resize import BEFORE_FILTERS, Filter, check_filter, named_filter, resize
-from unweave.data.interface.factor_data import FactorData, check_image_size
-from unweave.data.interface.identity import digest
+from unweave.data.files.pictures import BEFORE_FILTERS, Filter, check_filter, named_filter, resize
 from unweave.errors import Unavailable
 from unweave.factors import FactorSpace
 from unweave.progress import progress

@@ -6,13 +6,14 @@ import { has, unpack } from "unweave/packed";
 import { imageTensor, rgbaOfBytes, rgbaOfFloats, toPixels } from "unweave/pixels";
 import { sampleCode } from "unweave/sampling";
 
+const NEAREST = 6; // images closest to a code
 const CHUNK = 8; // pictures that are decoded at a time, so that a slider never waits for long
-const STEP = 0.0005; // of a latent’s range, for derivatives: small beside the kinks of ReLUs, large beside rounding
+const STEP = 0.00002; // of a latent’s range, for derivatives: small beside the kinks of ReLUs, large beside rounding
 
 /** Unpack the model and return its source. */
 export async function openSource() {
   Object.assign(env.wasm, { wasmBinary: (await unpack("wasm")).buffer, numThreads: 1, proxy: false });
-  const { description, marginals, examples } = JSON.parse(new TextDecoder().decode(await unpack("material")));
+  const { description, marginals, examples, byValue } = JSON.parse(new TextDecoder().decode(await unpack("material")));
   const decoder = await openSession("decoder");
   const encoder = has("encoder") ? await openSession("encoder") : null;
   const pictures = examples ? await unpack("images") : null;
@@ -72,7 +73,13 @@ export async function openSource() {
       return { codes: codes.data, image: pixels };
     };
   }
+  if (byValue) source.byValue = async (latent, factor) => byValue[latent][factor];
   if (examples) {
+    source.nearest = async (codes) => {
+      const distances = examples.codes.map((row) => Math.hypot(...row.map((value, i) => value - codes[i])));
+      const rows = [...distances.keys()].sort((a, b) => distances[a] - distances[b]).slice(0, NEAREST);
+      return { image: rgbaOfBytes(pictures, rows, description.shape), n: rows.length, distances: rows.map((row) => distances[row]) };
+    };
     source.example = async ({ factors, seed }) =>
       example(factors ? exampleAlong(examples.factors, description.factors, factors, last) : examples.roots[seed % examples.roots.length]);
     if (examples.factors) {

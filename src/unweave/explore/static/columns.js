@@ -1,4 +1,6 @@
 // The columns of a table of runs: their order, filters such as "mig > 0.3 recipe = qlae", and numbers for charts.
+import { words } from "unweave/element";
+
 
 /** Return whether all values of a column that are there are numbers. */
 export function isNumeric(column) {
@@ -6,6 +8,11 @@ export function isNumeric(column) {
     column.values.some((value) => value !== null) &&
     column.values.every((value) => value === null || typeof value === "number");
   return column.numeric;
+}
+
+/** Return the name of a column as it is printed. */
+export function titleOf(column) {
+  return column.title ?? words(column.name);
 }
 
 /** Return a value as it is printed: methods and data sets as their papers spell them. */

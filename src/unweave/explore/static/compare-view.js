@@ -1,6 +1,9 @@
-// Two or three runs side by side on the same picture.
+// Two or three runs side by side on the same picture, with one set of sliders where their data are the same.
+import { makeRunCurves } from "unweave/curves";
+import { makeDifferences } from "unweave/differences";
 import { h, notice } from "unweave/element";
 import { makeExplorer } from "unweave/explorer";
+import { makeSharedSliders } from "unweave/shared-sliders";
 import { makeStart } from "unweave/start";
 
 /** Show runs side by side in an element, given their sources. Returns a function that ends the view. */
@@ -24,7 +27,14 @@ async function build(root, sources, names, isEnded) {
     return;
   }
   if (isEnded()) return;
-  const explorers = sources.map((source, i) => makeExplorer(source, descriptions[i]));
+  const alike = new Set(descriptions.map((description) => description.data)).size === 1;
+  const shared = alike ? makeSharedSliders(descriptions) : null;
+  const explorers = sources.map((source, i) => {
+    const can = { ...descriptions[i].can, jacobian: !alike && descriptions[i].can.jacobian };
+    const moved = (_, latent) => latent && shared?.moved(i, latent);
+    return makeExplorer(source, { ...descriptions[i], can }, { onMove: moved, onStrips: () => shared?.drawn(i) });
+  });
+  shared?.join(explorers);
   const [, height, width] = descriptions[0].shape;
 
   const start = makeStart(sources[0], descriptions[0], async (picture) => {
@@ -33,34 +43,49 @@ async function build(root, sources, names, isEnded) {
     try {
       for (let i = 1; i < sources.length; i += 1)
         explorers[i].setStart(await sources[i].encode({ rgba: image, width, height }));
+      shared?.refresh();
       problem.show("");
     } catch (error) {
       problem.show(error.message);
     }
   });
 
-  const columns = explorers.map((explorer, i) => {
-    const { title, facts } = descriptions[i];
-    const small = facts.map(([label, text]) => h("div", {}, h("dt", {}, label), h("dd", {}, text)));
-    return h(
+  const columns = explorers.map((explorer, i) =>
+    h(
       "section",
       { class: "compared", "data-run": names[i] },
-      h("h2", {}, h("a", { href: `#/run/${encodeURIComponent(names[i])}` }, title)),
-      h("dl", { class: "facts" }, small),
+      h("h2", {}, h("a", { href: `#/run/${encodeURIComponent(names[i])}` }, titleOf(descriptions[i], i))),
       explorer.pictures,
-      explorer.rows,
-    );
-  });
+      ...(alike ? [] : [explorer.rows]),
+    ),
+  );
+  const differences = makeDifferences(names, descriptions.map(titleOf));
+  const curves = makeRunCurves((i) => (location.hash = `#/run/${encodeURIComponent(names[i])}`));
+  const sentence = alike
+    ? "All runs start from the same image. A slider moves the latent of each run that follows the same factor; where none is left, the next by importance."
+    : `These runs were trained on data that differ in name or options: ${descriptions.map(({ title }) => title).join(", ")}. All start from an image of the first, which the others have never seen, and each has its own sliders.`;
   root.replaceChildren(
     h(
       "header",
       { class: "heading" },
       h("div", { class: "title" }, h("h1", {}, "Side by side")),
-      h("p", { class: "lead" }, "All runs start from the same picture."),
+      h("p", { class: alike ? "lead" : "lead differ" }, sentence),
     ),
     problem.element,
-    h("div", { class: "shared" }, start.element),
-    h("div", { class: "comparison" }, columns),
+    h("div", { class: alike ? "comparison synchronised" : "comparison" }, start.element, columns),
+    ...(shared ? [shared.element] : []),
+    differences.element,
+    h("section", { class: "charts" }, h("h2", {}, "Training"), curves.element),
   );
+  root.style.setProperty("--runs", names.length);
   start.begin();
+  differences.look(isEnded);
+  curves.draw(sources.map((source, i) => ({ source, title: titleOf(descriptions[i], i), row: i })));
+
+  /** Return the title of a run, with its label or a number where others have the same. */
+  function titleOf({ title, facts }, i) {
+    const label = Object.fromEntries(facts).label;
+    const same = descriptions.filter((description) => description.title === title).length > 1;
+    return same ? `${title} (${label ?? i + 1})` : title;
+  }
 }

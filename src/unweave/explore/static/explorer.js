@@ -7,8 +7,11 @@ import { makeLatents } from "unweave/latents";
 const REST = 120; // milliseconds without a move, after which strips are drawn
 const LONG_REST = 300; // and the Jacobian
 
-/** Make the picture and the rows of a run; onMove(code) is called after each change of the code. */
-export function makeExplorer(source, description, { onMove = () => {} } = {}) {
+/**
+ * Make the picture and the rows of a run; onMove(code, latent) is called after each change of the code, with the latent
+ * if one was moved, and onStrips() after strips were drawn.
+ */
+export function makeExplorer(source, description, { onMove = () => {}, onStrips = () => {} } = {}) {
   const [, height, width] = description.shape;
   const problem = notice();
   const [input, decoded] = ["input", "decoded"].map((role) => {
@@ -29,6 +32,7 @@ export function makeExplorer(source, description, { onMove = () => {} } = {}) {
   const drawStrips = latest(async () => {
     const { codes, n, paint: paintRows } = latents.strips();
     paintRows(await source.decode(codes, n));
+    onStrips();
   }, problem.show);
   const drawJacobian = latest(
     async () => latents.paintJacobian(await source.jacobian(latents.code.slice())),
@@ -37,11 +41,11 @@ export function makeExplorer(source, description, { onMove = () => {} } = {}) {
   const rested = settled(REST, drawStrips);
   const restedLong = settled(LONG_REST, () => description.can.jacobian && drawJacobian());
 
-  function moved() {
+  function moved(_, latent) {
     touched = true;
     caption.textContent = "Decoded from the sliders";
     refresh();
-    onMove(latents.code);
+    onMove(latents.code, latent);
   }
 
   function refresh() {
@@ -81,6 +85,13 @@ export function makeExplorer(source, description, { onMove = () => {} } = {}) {
       problem.element,
     ),
     code: () => latents.code,
+    row: latents.row,
+    /** Show another value of one latent, which calls nothing. */
+    show(index, value) {
+      latents.show(index, value);
+      caption.textContent = "Decoded from the sliders";
+      refresh();
+    },
     isTouched: () => touched,
     setCode,
     refresh,

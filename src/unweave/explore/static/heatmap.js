@@ -3,6 +3,7 @@ import { makeStrip, paintStrip } from "unweave/canvas";
 import { h, notice, short, words } from "unweave/element";
 import { latest } from "unweave/latest";
 import { stripValues, traversal } from "unweave/source";
+import { makeValues } from "unweave/values";
 
 const FRAMES = 9;
 const MIDDLE = 0.65; // shares from which text is black in dark mode,
@@ -15,6 +16,13 @@ export function makeHeatmap(source, description, getStart) {
   const problem = notice();
   const latents = description.latents.slice(0, MOST);
   const above = h("div", { class: "pair", hidden: true });
+  const values = makeValues(() => {});
+  const against = h(
+    "figure",
+    { class: "against", hidden: true },
+    h("figcaption"),
+    values.element,
+  );
   let selected = null;
 
   const show = latest(async (latent, factor) => {
@@ -44,6 +52,13 @@ export function makeHeatmap(source, description, getStart) {
       ),
       h("p", { class: "hint" }, said),
     );
+  }, problem.show);
+
+  const showValues = latest(async (latent, factor) => {
+    const found = await source.byValue(latent.index, description.factors.indexOf(factor));
+    against.hidden = !found.length;
+    against.firstChild.replaceChildren("Latent ", h("b", {}, `z${latent.index}`), " for each value of ", h("b", {}, words(factor.name)), ": median, quartiles, and the middle 90 % of the images");
+    values.draw({ latent: `z${latent.index}`, factor: factor.name, values: found });
   }, problem.show);
 
   const head = h(
@@ -101,6 +116,7 @@ export function makeHeatmap(source, description, getStart) {
     selected = { cell, latent, factor };
     cell.setAttribute("aria-pressed", "true");
     show(latent, factor);
+    if (source.byValue) showValues(latent, factor);
   }
 
   return {
@@ -111,10 +127,11 @@ export function makeHeatmap(source, description, getStart) {
       h(
         "p",
         { class: "lead" },
-        "The share of each factor’s entropy that each latent knows above chance, I(z; f) / H(f) minus that of permuted codes. Choose a cell to see that latent and that factor move, one above the other.",
+        "The share of each factor’s entropy that each latent knows above chance, I(z; f) / H(f) minus that of permuted codes. Choose a cell to see that latent and that factor move, one above the other, and the latent for each value of the factor.",
       ),
       h("div", { class: "scroll" }, table),
       above,
+      against,
       problem.element,
     ),
     /** Draw the selected pair again, from another picture. */

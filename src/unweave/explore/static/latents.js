@@ -10,7 +10,7 @@ const PLAYED = 33; // values of a continuous latent that plays, from end to end
 const LABEL = 110; // pixels beside the strips of a saved picture
 const PACE = 90; // milliseconds per value
 
-/** Make the rows of all latents; onChange(code) is called when one is moved. */
+/** Make the rows of all latents; onChange(code, latent) is called when one is moved. */
 export function makeLatents(description, onChange, decode) {
   const [, height, width] = description.shape;
   const code = new Float32Array(description.latents.length);
@@ -40,12 +40,19 @@ export function makeLatents(description, onChange, decode) {
 
   function move(latent, value) {
     code[latent.index] = value;
-    onChange(code);
+    onChange(code, latent);
   }
 
   return {
     element,
     code,
+    /** Return the row {latent, values, strip, ends, turn()} of a latent by its index; ends are its outer pictures. */
+    row: (index) => rows.find((row) => row.latent.index === index),
+    /** Show another value of one latent. */
+    show(index, value) {
+      code[index] = value;
+      rows.find((row) => row.latent.index === index).show(value);
+    },
     /** Show a code; latents that are locked keep their values. */
     set(values) {
       for (const row of rows) {
@@ -89,10 +96,12 @@ export function makeLatents(description, onChange, decode) {
         codes.set(part, at);
         at += part.length;
       }
+      const size = 4 * width * height;
       const paint = (rgba) => {
         let first = 0;
         for (const row of shown) {
           paintStrip(row.strip, rgba, width, height, first);
+          row.ends = [first, first + row.values.length - 1].map((at) => rgba.slice(at * size, (at + 1) * size));
           first += row.values.length;
         }
       };
@@ -144,7 +153,7 @@ function makeRow(latent, shape, onMove, onSave) {
     `Pictures along ${name}`,
     values.length,
     shape,
-    values.map((value) => `${name} = ${short(value)}`),
+    values.map(titleOf),
   );
   strip.addEventListener("click", (event) => {
     const at = pointedAt(strip, event);
@@ -178,6 +187,10 @@ function makeRow(latent, shape, onMove, onSave) {
     along,
     jacobian,
   );
+
+  function titleOf(value) {
+    return `${name} = ${short(value)}`;
+  }
 
   function isLocked() {
     return lock.getAttribute("aria-pressed") === "true";
@@ -229,7 +242,13 @@ function makeRow(latent, shape, onMove, onSave) {
     [...strip.children].forEach((frame, i) => frame.classList.toggle("at", i === closest));
   }
 
-  return { element, latent, values, strip, jacobian, show, isLocked, stop, setStart: (value) => (start = value) };
+  /** Turn the strip around: the highest value comes first. */
+  function turn() {
+    values.reverse();
+    [...strip.children].forEach((frame, i) => (frame.title = titleOf(values[i])));
+  }
+
+  return { element, latent, values, strip, jacobian, show, isLocked, stop, turn, setStart: (value) => (start = value) };
 }
 
 function follows(latent) {

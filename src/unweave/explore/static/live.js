@@ -1,6 +1,6 @@
 // Watch a run train: its progress, its curves, and reconstructions from the last checkpoint.
 import { makeStrip, paintStrip } from "unweave/canvas";
-import { makeCurves } from "unweave/curves";
+import { makeTerms } from "unweave/curves";
 import { duration, h, notice } from "unweave/element";
 
 const PAUSE = 2000; // milliseconds between two looks at a run in training
@@ -10,7 +10,7 @@ export function makeLive(source, shape, onCheckpoint) {
   const problem = notice();
   const bar = h("progress", { max: 1, value: 0, "aria-label": "Progress of the training" });
   const status = h("p", { class: "status", role: "status" });
-  const curves = h("div", {});
+  const curves = makeTerms();
   const pictures = h("div", { class: "reconstructions" });
   const about = h("div", { class: "record" });
   const element = h(
@@ -20,7 +20,7 @@ export function makeLive(source, shape, onCheckpoint) {
     status,
     bar,
     pictures,
-    curves,
+    curves.element,
     problem.element,
     about,
   );
@@ -59,8 +59,11 @@ export function makeLive(source, shape, onCheckpoint) {
     bar.hidden = now.state !== "running";
     element.dataset.state = now.state;
     element.dataset.step = now.step;
-    curves.replaceChildren(makeCurves(now.curves, now.steps));
-    if (!about.children.length && now.configuration) about.append(...makeRecord(now));
+    curves.show(now.curves);
+    if (now.configuration && about.dataset.state !== now.state) {
+      about.dataset.state = now.state; // on which the commands depend
+      about.replaceChildren(...makeRecord(source, now));
+    }
   }
 
   async function reconstruct() {
@@ -79,15 +82,44 @@ export function makeLive(source, shape, onCheckpoint) {
   return { element, stop: () => (stopped = true) };
 }
 
-/** Return what repeats a run: commands to copy, its configuration, and the traceback if it failed. */
-function makeRecord({ commands, configuration, traceback }) {
-  const lines = commands.map(([what, command]) =>
-    h("div", {}, h("dt", {}, what), h("dd", {}, h("code", {}, command), " ", h("button", { class: "small", "aria-label": `Copy the command to ${what}`, onclick: () => navigator.clipboard?.writeText(command) }, "Copy"))),
-  );
+/** Return what repeats a run: its label, commands to copy, its configuration, and the traceback if it failed. */
+function makeRecord(source, { commands, configuration, traceback, label, labelled }) {
+  const lines = commands.map(([what, command]) => {
+    const copy = h("button", { class: "small", "aria-label": `Copy the command to ${what}`, onclick: () => copyText(command, copy) }, "Copy");
+    return h("div", {}, h("dt", {}, what), h("dd", {}, h("code", {}, command), " ", copy));
+  });
+  const folded = (title, text, open) => h("details", { open }, h("summary", {}, title), h("pre", { class: "traceback", tabindex: 0 }, text));
   return [
     h("h2", {}, "Commands"),
+    ...(labelled ? [makeLabel(source, label)] : []),
     h("dl", { class: "commands" }, lines),
-    traceback ? h("details", { open: true }, h("summary", {}, "Traceback"), h("pre", { class: "traceback", tabindex: 0 }, traceback)) : "",
-    h("details", {}, h("summary", {}, "Configuration"), h("pre", { class: "traceback", tabindex: 0 }, JSON.stringify(configuration, null, 2))),
+    traceback ? folded("Traceback", traceback, true) : "",
+    folded("Configuration", JSON.stringify(configuration, null, 2), false),
   ];
+}
+
+/** Return a field for the label of a run. */
+function makeLabel(source, label) {
+  const said = h("span", { role: "status" });
+  const field = h("input", { type: "text", value: label, maxlength: 80, "aria-label": "Label of this run" });
+  async function change(event) {
+    event.preventDefault();
+    try {
+      const kept = await source.label(field.value);
+      field.value = kept;
+      said.textContent = kept ? `This run is now called ${kept}.` : "This run has no label now.";
+    } catch (error) {
+      said.textContent = error.message;
+    }
+  }
+  return h("form", { class: "label-form", onsubmit: change }, h("span", {}, "label"), field, h("button", { class: "small" }, "Save"), said);
+}
+
+async function copyText(text, button) {
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select it by hand"; // the page is not served by this machine
+  }
 }

@@ -1,7 +1,8 @@
 // What a store or a study opens with: each run as a strip of traversals, its method in words, and its scores.
 import { makeStrip, paintStrip } from "unweave/canvas";
-import { printed } from "unweave/columns";
-import { h, short, words } from "unweave/element";
+import { printed, titleOf } from "unweave/columns";
+import { h, short } from "unweave/element";
+import { settingsOf } from "unweave/methods";
 import { serverSource } from "unweave/server-source";
 
 const FIRST = 4; // runs before "show more"
@@ -36,7 +37,7 @@ export function makeCards() {
     const scores = columns
       .filter((one) => (one.kind === "score" || one.name === "psnr") && one.values[row] !== null)
       .slice(0, SCORES)
-      .map((one) => h("div", {}, h("dt", {}, words(one.name)), h("dd", {}, short(one.values[row], 2))));
+      .map((one) => h("div", {}, h("dt", {}, titleOf(one)), h("dd", {}, short(one.values[row], 2))));
     const state = value("state");
     return h(
       "article",
@@ -45,7 +46,7 @@ export function makeCards() {
         "div",
         {},
         h("h2", {}, method),
-        h("p", { class: "hint" }, [value("label"), state === "finished" ? "" : state, column("recipe")?.words?.[recipe]].filter(Boolean).join(" · ")),
+        h("p", { class: "hint" }, [value("label"), ...settingsOf(columns, row), state === "finished" ? "" : state, column("recipe")?.words?.[recipe]].filter(Boolean).join(" · ")),
         h("dl", { class: "facts" }, scores),
         h("a", { href: `#/run/${encodeURIComponent(name)}` }, state === "failed" || state === "damaged" ? "see what happened" : "move the latents"),
       ),

@@ -7,6 +7,8 @@ import { makeHeatmap } from "unweave/heatmap";
 import { makeInterpolation } from "unweave/interpolate";
 import { settled } from "unweave/latest";
 import { makeLive } from "unweave/live";
+import { makeNearest } from "unweave/nearest";
+import { makePad } from "unweave/pad";
 import { makeStart } from "unweave/start";
 
 /** Show a run in an element; links are elements for the heading. Returns a function that ends the view. */
@@ -61,12 +63,23 @@ export function showRun(root, source, links = []) {
       );
       return;
     }
-    const explorer = makeExplorer(source, description, { onMove: settled(250, writeAddress) });
+    const explorer = makeExplorer(source, description, { onMove: moved });
+    const rested = settled(250, (code) => {
+      writeAddress(code);
+      nearest?.draw(code.slice());
+    });
+    const nearest = source.nearest && description.can.data ? makeNearest(source, description) : null;
+    const pad = description.latents.length > 1 ? makePad(source, description, explorer.code, explorer.setCode) : null;
     const heatmap = description.mutualInformation ? makeHeatmap(source, description, () => kept) : null;
     const interpolation = makeInterpolation(source, description, explorer.code, explorer.setCode);
     let begun = false;
     let chosen = fromAddress("image") !== null; // whether the start image is not the first one
     const start = makeStart(source, description, begin);
+
+    function moved(code) {
+      pad?.refresh();
+      rested(code);
+    }
 
     function writeAddress(code) {
       if (ended) return;
@@ -110,10 +123,10 @@ export function showRun(root, source, links = []) {
       h(
         "div",
         { class: "run" },
-        h("div", { class: "left" }, explorer.pictures, fresh, start.element, interpolation.element),
+        h("div", { class: "left" }, explorer.pictures, fresh, start.element, nearest?.element, interpolation.element),
         h("div", { class: "right" }, columnTitles(description), explorer.rows),
       ),
-      ...(heatmap ? [heatmap.element] : []),
+      h("div", { class: "below" }, heatmap?.element, pad?.element),
       ...(live ? [live.element] : []),
     );
     if (kept?.image && description.can.encode) encodeAgain().catch((error) => problem.show(error.message));

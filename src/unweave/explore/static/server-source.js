@@ -68,6 +68,12 @@ export function serverSource(name) {
       return { ...strip, n: strip.values.length };
     },
     jacobian: async (codes) => new Float32Array(await bytes("jacobian", codes)),
+    async nearest(codes) {
+      const found = await framed(post("nearest", codes));
+      return { ...found, n: found.distances.length };
+    },
+    byValue: async (latent, factor) => (await ask(`${base}/values?latent=${latent}&factor=${factor}`)).values,
+    label: async (label) => (await (await post("label", JSON.stringify({ label }))).json()).label,
     progress: () => ask(`${base}/progress`),
     strip: () => framed(send(`${base}/strip`, {})),
     reconstructions: () => framed(send(`${base}/reconstructions`, {})),

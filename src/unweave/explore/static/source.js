@@ -7,6 +7,7 @@
 // source.describe() → Promise<{
 //   name,                      the name of the run
 //   title,                     for the heading, as in "qlae on rooms3d"
+//   data,                      what identifies the data of the run
 //   facts,                     [[label, text]…] below the heading
 //   shape: [C, H, W],
 //   order,                     what importance measures: "KL", "entropy" or "standard deviation"
@@ -39,10 +40,16 @@
 //                                                                 be moved from an image
 // source.alongLatent(latent) → Promise<{image, n, values}>         can.data without can.decode; n pictures of the data,
 //                                                                 from the lowest to the highest value of the latent
+// source.nearest(codes) → Promise<{image, n, distances}>            can.data; n pictures of a sample of the data whose codes
+//                                                                 are closest to one code
+// source.byValue(latent, factor) → Promise<[[value, count, q5, q25, q50, q75, q95]…]>  factors; the distribution of the
+//                                                                 latent given each value of the factor, by their indices
 // source.jacobian(codes) → Promise<Float32Array>                  can.jacobian; D signed pictures of H × W values: the
 //                                                                 derivative by each latent, of the strongest channel
 // source.progress() → Promise<{state, step, steps, secondsLeft, checkpoint, curves: [{name, points: [[step, value]…]}…],
-//                              psnr, error, traceback, title, configuration, commands: [[what, command]…]}>  can.live
+//                              psnr, error, traceback, title, configuration, label, labelled,
+//                              commands: [[what, command]…]}>     can.live; labelled is whether the label can be changed
+// source.label(label) → Promise<label>                             can.live; give the run a label, "" for none
 // source.reconstructions() → Promise<{image, n}>                  can.live; n pictures, then their n reconstructions
 //
 // A method rejects with an Error whose message can be shown to the reader.

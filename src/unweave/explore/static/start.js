@@ -1,6 +1,7 @@
 // Choose the picture to start from: one of the data by its factors, one's own, or a random code.
 import { h, notice, words } from "unweave/element";
 import { latest } from "unweave/latest";
+import { makeTabs } from "unweave/tabs";
 
 /** Make the controls; onStart({codes, image, factors}) is called with each new picture. */
 export function makeStart(source, description, onStart) {
@@ -61,7 +62,7 @@ export function makeStart(source, description, onStart) {
     ask(() => source.encode(file));
   }
 
-  const tabs = makeTabs(panels);
+  const tabs = makeTabs("Where the start image comes from", panels);
   const element = h("section", { class: "start", "aria-label": "Start image" }, tabs, problem.element);
   listenAnywhere(element, (file) => can.encode && upload(file));
   return {
@@ -140,25 +141,5 @@ function makeUpload(description, onFile) {
     {},
     h("p", { class: "hint" }, `The centre is scaled to ${width} × ${height}. You can also drop or paste a picture anywhere on this page.`),
     input,
-  );
-}
-
-function makeTabs(panels) {
-  const group = `tabs-${Math.random().toString(36).slice(2)}`;
-  const boxes = panels.map(([, panel], i) => h("div", { class: "panel", hidden: i > 0 }, panel));
-  const tabs = panels.map(([title], i) => {
-    const radio = h("input", {
-      type: "radio",
-      name: group,
-      checked: i === 0,
-      onchange: () => boxes.forEach((box, k) => (box.hidden = k !== i)),
-    });
-    return h("label", { class: "tab" }, radio, h("span", {}, title));
-  });
-  return h(
-    "div",
-    {},
-    h("div", { class: "tabs", role: "radiogroup", "aria-label": "Where the start image comes from" }, tabs),
-    boxes,
   );
 }

@@ -1,17 +1,19 @@
-// A study or a store: a table that sorts and filters, and a chart of any column against any other.
+// A study or a store: its progress, a table that sorts and filters, charts of its runs, and their pictures.
 import { fromAddress, toAddress } from "unweave/address";
-import { csv, isNumeric, parseFilter, printed, sorted } from "unweave/columns";
-import { h, notice, save, short, words } from "unweave/element";
+import { makeCharts } from "unweave/charts";
+import { csv, isNumeric, parseFilter, printed, sorted, titleOf } from "unweave/columns";
+import { h, notice, save, short } from "unweave/element";
+import { runTitle } from "unweave/methods";
 import { makeCards } from "unweave/run-cards";
-import { makeScatter } from "unweave/scatter";
 import { ask } from "unweave/server-source";
+import { makeStudyProgress } from "unweave/study-progress";
 
 const ROW = 30; // pixels, the height of a row in style.css
 const SPARE = 8; // rows above and below the window
 const MOST = 3; // runs side by side
 const PAUSE = 4000; // milliseconds between two looks at the store
-const kept = { filter: "", sort: null, descending: false, x: null, y: null, colour: null, chosen: new Set(), hidden: new Set() };
-const IN_ADDRESS = ["filter", "sort", "x", "y", "colour"]; // of what is kept
+const kept = { filter: "", sort: null, descending: false, chosen: new Set(), hidden: new Set() };
+const IN_ADDRESS = ["filter", "sort"]; // of what is kept
 
 /** Show the table in an element. Returns a function that ends the view. */
 export function showTable(root, page) {
@@ -43,7 +45,9 @@ export function showTable(root, page) {
     head,
     body,
   );
-  const scatter = makeScatter((row) => open(row));
+  const isStudy = page.kind === "study";
+  const charts = makeCharts((row) => open(row), isStudy ? "methods" : "points");
+  const progress = isStudy ? makeStudyProgress() : null;
   const cards = makeCards();
   const chooser = h("div", { class: "chooser" });
   const tools = h(
@@ -52,15 +56,6 @@ export function showTable(root, page) {
     h("details", {}, h("summary", {}, "Columns"), chooser),
     h("button", { onclick: download }, "Save as CSV"),
   );
-  const choices = Object.fromEntries(
-    ["y", "x", "colour"].map((axis) => [axis, h("select", { onchange: () => choose(axis) })]),
-  );
-  const names = { y: "Plot", x: "against", colour: "coloured by" };
-  const axes = h(
-    "div",
-    { class: "axes" },
-    ["y", "x", "colour"].map((axis) => h("label", {}, `${names[axis]} `, choices[axis])),
-  );
   let all = []; // the columns of the table, of which some are not shown
   let columns = [];
   let byName = new Map();
@@ -68,14 +63,17 @@ export function showTable(root, page) {
   let version = null;
   let ended = false;
   let widths = "";
+  let floors = [];
 
   document.title = `${page.title} · Unweave`;
+  const parts = [cards.element, charts.element];
   root.replaceChildren(
-    h("header", { class: "heading" }, h("div", { class: "title" }, h("h1", {}, page.kind === "study" ? page.title : "All runs"), compare), count),
+    h("header", { class: "heading" }, h("div", { class: "title" }, h("h1", {}, isStudy ? page.title : "All runs"), compare), count),
+    ...(progress ? [progress.element] : []),
     h("div", { class: "toolbar" }, filter, wrong.element),
     problem.element,
-    cards.element,
-    h("div", { class: "table" }, h("section", { class: "side" }, axes, scatter.element), tools, grid),
+    ...(isStudy ? parts.reverse() : parts),
+    h("div", { class: "table" }, tools, grid),
   );
 
   async function look() {
@@ -84,6 +82,7 @@ export function showTable(root, page) {
       const table = await ask(`api/table${version === null ? "" : `?known=${version}`}`);
       if (ended) return;
       if (table.columns) take(table);
+      if (table.read >= table.total) progress?.look(byName.get("state")?.values ?? []);
       if (table.reading || table.read < table.total) {
         pause = table.columns ? 1500 : 300; // a table that grows is large to send
         if (table.read < table.total)
@@ -100,7 +99,7 @@ export function showTable(root, page) {
     version = table.version;
     all = table.columns.filter((column) => column.values.some((value) => value !== null && value !== ""));
     byName = new Map(all.map((column) => [column.name, column]));
-    for (const axis of ["x", "y", "colour"]) fill(axis, table.axes);
+    charts.offer(all, table.axes);
     chooser.replaceChildren(...["run", "score", "setting"].map(chooserOf));
     showColumns();
   }
@@ -126,33 +125,13 @@ export function showTable(root, page) {
             showColumns();
           },
         });
-        return h("label", {}, box, words(column.name));
+        return h("label", {}, box, titleOf(column));
       });
     return h("fieldset", { hidden: !boxes.length }, h("legend", {}, { run: "Runs", score: "Scores", setting: "Settings" }[kind]), boxes);
   }
 
   function download() {
     save(`${page.title}.csv`, csv(columns, matching), "text/csv");
-  }
-
-  function fill(axis, proposed) {
-    const possible = all.filter((column) => column.name !== "run" && (axis !== "y" || isNumeric(column)));
-    const first = {
-      y: byName.get(proposed.y) ?? byName.get("psnr") ?? possible[0],
-      x: byName.get(proposed.x) ?? byName.get("seed"),
-      colour: byName.get("recipe"),
-    }[axis];
-    const chosen = byName.has(kept[axis]) ? kept[axis] : first?.name;
-    const options = possible.map((column) =>
-      h("option", { value: column.name, selected: column.name === chosen }, words(column.name)),
-    );
-    choices[axis].replaceChildren(...options);
-  }
-
-  function choose(axis) {
-    kept[axis] = choices[axis].value;
-    toAddress({ [axis]: kept[axis] });
-    drawScatter();
   }
 
   function refilter() {
@@ -173,7 +152,7 @@ export function showTable(root, page) {
         ? `${total.toLocaleString("en")} runs`
         : `${matching.length.toLocaleString("en")} of ${total.toLocaleString("en")} runs`;
     resort();
-    drawScatter();
+    drawCharts();
     cards.draw(all, matching);
   }
 
@@ -192,7 +171,7 @@ export function showTable(root, page) {
       return h(
         "div",
         { role: "columnheader", "aria-sort": sort, class: isNumeric(column) ? "number" : "" },
-        h("button", { onclick: () => sortBy(column) }, words(column.name)),
+        h("button", { title: column.title ? `in filters: ${column.name}` : null, onclick: () => sortBy(column) }, titleOf(column)),
       );
     });
     head.replaceChildren(h("div", { role: "columnheader", title: "Choose up to three runs to compare" }, h("span", { class: "hidden-text" }, "Compare")), ...cells);
@@ -269,18 +248,31 @@ export function showTable(root, page) {
     location.hash = address(columns[0].values[row]);
   }
 
-  function drawScatter() {
-    const [x, y, colour] = ["x", "y", "colour"].map((axis) => byName.get(choices[axis].value));
-    if (x && y) scatter.draw({ rows: matching, x, y, colour, name: title });
+  function drawCharts() {
+    charts.draw({ all, columns, rows: matching, name: (row) => runTitle(all, row), floors });
   }
 
-  function title(row) {
-    return byName.get("label")?.values[row] || columns[0].values[row];
+  /** Ask for noise floors until all are computed. */
+  async function lookAtFloors() {
+    let pause = PAUSE;
+    try {
+      const found = await ask("api/floors");
+      if (ended) return;
+      if (found.floors.length !== floors.length) {
+        floors = found.floors;
+        if (columns.length) drawCharts();
+      }
+      if (found.busy) pause /= 2;
+    } catch {
+      // the table says that the server does not answer
+    }
+    if (!ended) setTimeout(lookAtFloors, pause);
   }
 
   new ResizeObserver(drawRows).observe(grid);
   showCompare();
   look();
+  lookAtFloors();
   return () => (ended = true);
 }
 
@@ -296,7 +288,7 @@ function textOf(column, value) {
 /** Return the width that the name and the first values of a column need. */
 function width(column) {
   const lengths = column.values.slice(0, 200).map((value) => textOf(column, value).length);
-  const longest = Math.min(24, Math.max(column.name.length + 2, ...lengths));
+  const longest = Math.min(24, Math.max(titleOf(column).length + 2, ...lengths));
   return `${(longest * (isNumeric(column) ? 0.52 : 0.6) + 1.3).toFixed(2)}rem`;
 }
 

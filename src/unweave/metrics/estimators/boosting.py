@@ -18,6 +18,7 @@ import numpy as np
 
 from unweave.errors import whole
 from unweave.metrics.scoring.inputs import Floats, Integers, standardised
+from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.worth import reused
 
 ROUNDS, RATE = 100, 0.1  # scikit-learn's defaults, as is the depth of 3
@@ -33,7 +34,7 @@ class Boosted:
     test: Any
 
 
-Job = tuple[Floats, Any, Floats]  # codes (N, D), their classes or real numbers (N,), codes of the test sample
+Job = tuple[Any, Any, Any]  # codes (N, D), their classes or real numbers (N,), codes of the test sample
 Task = Callable[[], None]
 
 
@@ -66,8 +67,8 @@ class Model:
     Two classes share one row, the logit of the second class. Trees are not kept.
     """
 
-    def __init__(self, codes: Floats, classes: Integers, test: Floats) -> None:
-        self.varying, self.codes, self.test, self.order = reused(_columns, codes, test)
+    def __init__(self, codes: Any, classes: Integers, test: Any) -> None:
+        self.varying, self.columns = _columns_of(codes, test)
         self.seen, self.classes = np.unique(classes, return_inverse=True)
         share = np.bincount(self.classes) / len(classes)
         start = np.log(share) - np.log(share).mean()
@@ -77,6 +78,7 @@ class Model:
         self.test_scores = np.repeat(start[:, None], len(test), axis=1)
         self.probability = np.empty_like(self.scores)
         self.latents, self.importance = codes.shape[1], np.zeros((len(start), len(self.varying)))
+        self.sparse = isinstance(codes, SparseCodes)
         self.inverse = 1 / np.arange(len(codes) + 1).clip(1)
         self.shrinkage = RATE * ((len(share) - 1) / len(share) if len(share) > 2 else 1.0)
 
@@ -95,12 +97,14 @@ class Model:
 
     def tree_tasks(self, salt: Any) -> Iterator[Task]:
         """Grow the trees of one round, in blocks of classes."""
+        from unweave.metrics.estimators.sparse_trees import boost_sparse_classes
         from unweave.metrics.estimators.trees import boost_classes
 
-        sample = self.codes, self.order, self.test, self.classes, self.probability, self.inverse, self.shrinkage
+        boost = boost_sparse_classes if self.sparse else boost_classes
+        sample = *self.columns, self.classes, self.probability, self.inverse, self.shrinkage
         results = self.scores, self.test_scores, self.importance
         for first in range(0, len(self.scores), TREES):
-            yield partial(boost_classes, first, min(first + TREES, len(self.scores)), *sample, salt, *results)
+            yield partial(boost, first, min(first + TREES, len(self.scores)), *sample, salt, *results)
 
     def result(self) -> Boosted:
         """Normalise the importance and predict the classes."""
@@ -116,8 +120,9 @@ class Model:
 class Regression:
     """A boosted ensemble for real numbers, with squared error, during the fit."""
 
-    def __init__(self, codes: Floats, values: Floats, test: Floats) -> None:
-        self.varying, self.codes, self.test, self.order = reused(_columns, codes, test)
+    def __init__(self, codes: Any, values: Floats, test: Any) -> None:
+        self.varying, self.columns = _columns_of(codes, test)
+        self.sparse = isinstance(codes, SparseCodes)
         self.mean, self.spread = float(values.mean()), float(values.std()) or 1.0
         self.target = (values - self.mean) / self.spread
         self.scores, self.test_scores = np.zeros(len(codes)), np.zeros(len(test))
@@ -135,10 +140,12 @@ class Regression:
 
     def tree_tasks(self, salt: Any) -> Iterator[Task]:
         """Grow the tree of one round."""
+        from unweave.metrics.estimators.sparse_trees import boost_sparse_values
         from unweave.metrics.estimators.trees import boost_values
 
-        sample = self.codes, self.order, self.test, self.target, self.inverse, RATE
-        yield partial(boost_values, *sample, salt, self.scores, self.test_scores, self.importance)
+        boost = boost_sparse_values if self.sparse else boost_values
+        sample = *self.columns, self.target, self.inverse, RATE
+        yield partial(boost, *sample, salt, self.scores, self.test_scores, self.importance)
 
     def result(self) -> Boosted:
         """Normalise the importance and predict the values."""
@@ -149,10 +156,49 @@ class Regression:
         return Boosted(importance / total if total > 0 else importance, train, test)
 
 
-def _columns(codes: Floats, test: Floats) -> tuple[Integers, Any, Any, Any]:
-    """Return which latents vary, these of both samples, standardised, one row per latent, and how to sort the first."""
-    most = np.finfo(np.float32).max  # test codes can be far outside of the range of the training codes
-    fit, predict = (np.clip(s.T, -most, most).astype(np.float32, order="C") for s in standardised(codes, test))
+def _columns_of(codes: Any, test: Any) -> tuple[Integers, tuple[Any, ...]]:
+    """Return which latents vary, and these of both samples as the functions that grow trees take them."""
+    columns: tuple[Integers, tuple[Any, ...]] = reused(
+        _sparse_columns if isinstance(codes, SparseCodes) else _columns, codes, test
+    )
+    return columns
+
+
+def _columns(codes: Floats, test: Floats) -> tuple[Integers, tuple[Any, ...]]:
+    """Return which latents vary, and these, standardised, one row per latent, how to sort them, and the test sample."""
+    fit, predict = (_clipped(s.T, order="C") for s in standardised(codes, test))
     varying = np.flatnonzero(np.ptp(fit, axis=1) > 0)
     order = np.argsort(fit[varying], axis=1, kind="stable").astype(np.uint32)
-    return varying, fit[varying], predict[varying], order
+    return varying, (fit[varying], order, predict[varying])
+
+
+def _sparse_columns(codes: SparseCodes, test: SparseCodes) -> tuple[Integers, tuple[Any, ...]]:
+    """Return which latents vary, and these of both samples, standardised, as sparse columns."""
+    mean, std = codes.scale
+    rest = _clipped(-mean / std)
+    fit = _clipped((codes.columns.data - mean[codes.latents]) / std[codes.latents])
+    differs = np.bincount(codes.latents, fit != rest[codes.latents], codes.shape[1]) > 0
+    always = np.flatnonzero(codes.counts == len(codes))  # without inactive rows, which are the rest
+    for latent in always.tolist():
+        differs[latent] = np.ptp(fit[codes.columns.indptr[latent] : codes.columns.indptr[latent + 1]]) > 0
+    varying = np.flatnonzero(differs)
+    predict = _clipped((test.columns.data - mean[test.latents]) / std[test.latents])
+    pairs = ((codes, fit), (test, predict))
+    return varying, tuple(_sorted_columns(each, values, rest, varying) for each, values in pairs)
+
+
+def _sorted_columns(codes: SparseCodes, values: Any, rest: Any, varying: Integers) -> tuple[Any, ...]:
+    """Return sparse columns as :mod:`unweave.metrics.estimators.sparse_trees` takes them."""
+    kept = np.isin(codes.latents, varying)
+    latents, rows, values = np.searchsorted(varying, codes.latents[kept]), codes.columns.indices[kept], values[kept]
+    order = np.lexsort((values, latents))
+    latents, rows, values = latents[order], rows[order].astype(np.uint32), values[order]
+    below = np.bincount(latents, values <= rest[varying][latents], len(varying)).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(latents, minlength=len(varying)))])
+    return starts, starts[:-1] + below, rows, values, rest[varying]
+
+
+def _clipped(codes: Any, order: Any = "K") -> Any:
+    """Return codes as float32; test codes can be far outside of the range of the training codes."""
+    most = np.finfo(np.float32).max
+    return np.clip(codes, -most, most).astype(np.float32, order=order)

@@ -6,13 +6,21 @@ Shapes: N samples, D latents, K factors.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from unweave.errors import InputError, whole
 from unweave.metrics.estimators.neighbours import vector_table
-from unweave.metrics.scoring.inputs import Floats, Integers, Labelled
+from unweave.metrics.estimators.sparse_levels import (
+    SparseLevels,
+    sparse_bins,
+    sparse_classes,
+    sparse_entropies,
+    sparse_joint_entropies,
+)
+from unweave.metrics.scoring.inputs import Floats, Integers, Labelled, check_groups_of_sparse
+from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.vectors import Groups, Joint, are_single, columns_of, principal
 from unweave.metrics.scoring.worth import reused
 
@@ -20,11 +28,13 @@ PAIRS = 1 << 22  # pairs of values counted at a time, so that memory does not gr
 COUNTS = 1 << 23  # entries of the table of counts, so that memory does not grow with the square of the latents
 
 
-def discretize(codes: Floats, bins: int) -> Integers:
-    """Return the equal-width bin (N, D) of each code; bins range from the minimum to the maximum of the latent."""
+def discretize(codes: Any, bins: int) -> Any:
+    """Return the equal-width bin (N, D) of each code; bins range from the minimum to the maximum of the latent.
+
+    Bins of sparse codes are :class:`SparseLevels`.
+    """
     bins = whole("bins", bins, at_least=2, at_most=1000)
-    binned: Integers = reused(_discretize, codes, bins)
-    return binned
+    return reused(sparse_bins if isinstance(codes, SparseCodes) else _discretize, codes, bins)
 
 
 def _discretize(codes: Floats, bins: int) -> Integers:
@@ -39,16 +49,20 @@ def _discretize(codes: Floats, bins: int) -> Integers:
     return binned
 
 
-def entropies(values: Integers) -> Floats:
+def entropies(values: Any) -> Floats:
     """Return the plug-in entropy of each column of (N, K), of the rows where it is not -1."""
+    if isinstance(values, SparseLevels):
+        return sparse_entropies(values)
     known = [column[column >= 0] for column in values.T] if values.min() < 0 else list(values.T)
     return np.array([_entropy(np.bincount(column), max(1, len(column))) for column in known])
 
 
-def joint_entropies(a: Integers, b: Integers) -> Floats:
+def joint_entropies(a: Any, b: Integers) -> Floats:
     """Return the plug-in entropy (D, K) of each column of a (N, D) together with each column of b (N, K)."""
     if b.min() < 0:
         return _of_known_rows(joint_entropies, a, b)
+    if isinstance(a, SparseLevels):
+        return sparse_joint_entropies(a, b)
     table_size = (int(a.max()) + 1) * int((b.max(0) + 1).sum())  # counts for one column of a
     columns = max(1, COUNTS // table_size)
     blocks = [_joint_entropies(a[:, start : start + columns], b) for start in range(0, a.shape[1], columns)]
@@ -75,7 +89,7 @@ def _joint_entropies(a: Integers, b: Integers) -> Floats:
     return joint
 
 
-def information_table(a: Integers, b: Integers) -> Floats:
+def information_table(a: Any, b: Integers) -> Floats:
     """Return the plug-in mutual information (D, K) between the columns of a (N, D) and of b (N, K)."""
     if b.min() < 0:
         return _of_known_rows(information_table, a, b)
@@ -83,7 +97,7 @@ def information_table(a: Integers, b: Integers) -> Floats:
     return np.where(information < 1e-12, 0.0, information)  # rounding errors around 0
 
 
-def _of_known_rows(table: Callable[[Integers, Integers], Floats], a: Integers, b: Integers) -> Floats:
+def _of_known_rows(table: Callable[[Any, Integers], Floats], a: Any, b: Integers) -> Floats:
     """Return a table (D, K) whose column k is computed on the rows where column k of b is not -1."""
     result, complete = np.zeros((a.shape[1], b.shape[1])), b.min(0) >= 0
     if complete.any():
@@ -109,13 +123,14 @@ def latent_information(sample: Labelled, groups: Groups, joint: Joint, *, bins: 
     """
     if joint not in get_args(Joint):
         raise InputError(f"joint must be 'pca' or 'neighbours', got {joint!r}.")
+    check_groups_of_sparse("groups", sample.codes, groups)
     columns = columns_of("groups", groups, sample.codes.shape[1])
     if joint == "pca" or are_single(columns):
         return information_table(discretize(principal("groups", sample.codes, groups), bins), sample.factors)
     return vector_table(sample, columns, neighbours=10)
 
 
-def normalised_information(codes: Integers, factors: Integers) -> Floats:
+def normalised_information(codes: Any, factors: Integers) -> Floats:
     """Return I(z; f) / H(f) (D, K) of the classes of codes (N, D) and factors (N, K).
 
     This is the share of the entropy of each factor that each latent explains. A constant factor gives 0.
@@ -124,8 +139,10 @@ def normalised_information(codes: Integers, factors: Integers) -> Floats:
     return np.divide(table, entropy, out=np.zeros_like(table), where=entropy > 0)
 
 
-def classes_of(codes: Floats) -> Integers:
+def classes_of(codes: Any) -> Any:
     """Return the different values of each column of (N, D) as classes 0, 1, …, in increasing order."""
+    if isinstance(codes, SparseCodes):
+        return sparse_classes(codes)
     return np.stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in codes.T], axis=1)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from unweave.metrics.estimators.parallel_fits import each_factor
 from unweave.metrics.scoring.inputs import Floats, Integers, Labelled, standardised
 from unweave.metrics.scoring.vectors import Columns
 
@@ -86,6 +87,25 @@ def vector_information(vectors: Floats, classes: Integers, *, neighbours: int) -
     nearer = _nearer(points, points, np.concatenate(reach))
     n = len(points)
     return float(max(0.0, digamma(n) + inner / n - own / n - digamma(np.maximum(nearer, 1)).mean()))
+
+
+def neighbour_table(sample: Labelled, groups: Columns, *, neighbours: int, seed: int) -> Floats:
+    """Return the information (G, K) of the columns of each group with each factor, in nats.
+
+    It is Ross's estimate for classes, and Kraskov's for continuous factors.
+    """
+    rng = np.random.default_rng(seed)
+    codes = separated(sample.codes, rng)
+    real = None if sample.values is None else separated(np.nan_to_num(sample.values), rng)
+
+    def column(factor: int) -> Floats:
+        known, labels = sample.of(factor, codes)
+        if real is None or not sample.continuous[factor]:
+            return np.array([vector_information(known[:, g], labels, neighbours=neighbours) for g in groups])
+        values = real[sample.factors[:, factor] >= 0][:, [factor]]
+        return np.array([kraskov_information(known[:, g], values, neighbours=neighbours) for g in groups])
+
+    return np.stack(each_factor(column, range(sample.factors.shape[1])), axis=1)
 
 
 def vector_table(sample: Labelled, groups: Columns, *, neighbours: int) -> Floats:

@@ -59,29 +59,17 @@ def boost_classes(
     rows, last_rows = np.empty((latents, count), np.uint32), np.empty(count, np.uint32)
     work = (node_of, rows, last_rows, np.empty(count), np.empty(count))
     feature, threshold, gain = np.empty(NODES, np.int64), np.empty(NODES), np.empty(NODES)
-    # Adding and subtracting this rounds residuals to multiples of a power of two such that any sum of them is exact.
-    # The order of summation then does not matter, and splits that are equal have equal gains.
-    coarse = 1.5 * 2.0 ** np.ceil(np.log2(count))
     for k in range(first, last):
-        for row in range(count):
-            residual[row] = ((classes[row] == k) - probability[k, row] + coarse) - coarse
+        class_residuals(classes, k, probability[k], residual)
         grow(codes, order, residual, inverse, scrambled(salt + np.uint64(k)), work, feature, threshold, gain)
         for node in range(NODES):
             importance[k, feature[node]] += gain[node]
-        above, below = np.zeros(LEAVES), np.zeros(LEAVES)
-        for row in range(count):
-            p = probability[k, row]
-            above[node_of[row] - NODES] += (classes[row] == k) - p
-            below[node_of[row] - NODES] += p * (1 - p)
-        for leaf in range(LEAVES):
-            above[leaf] = shrinkage * above[leaf] / below[leaf] if below[leaf] > TINY else 0.0
-        for row in range(count):
-            scores[k, row] += above[node_of[row] - NODES]
+        leaves = class_leaves(classes, k, probability[k], node_of, shrinkage)
+        add_leaves(leaves, node_of, scores[k])
         test_node[:] = 0
         for _ in range(DEPTH):
             descend(test, feature, threshold, test_node)
-        for row in range(test_node.size):
-            test_scores[k, row] += above[test_node[row] - NODES]
+        add_leaves(leaves, test_node, test_scores[k])
 
 
 @compiled
@@ -106,28 +94,73 @@ def boost_values(
     rows, last_rows = np.empty((latents, count), np.uint32), np.empty(count, np.uint32)
     work = (node_of, rows, last_rows, np.empty(count), np.empty(count))
     feature, threshold, gain = np.empty(NODES, np.int64), np.empty(NODES), np.empty(NODES)
-    most = np.abs(target - scores).max()
-    if most == 0:
+    if not value_residuals(target, scores, residual):
         return
-    coarse = 1.5 * 2.0 ** (np.ceil(np.log2(count)) + np.ceil(np.log2(most)))  # as above, for residuals up to ``most``
-    for row in range(count):
-        residual[row] = (target[row] - scores[row] + coarse) - coarse
     grow(codes, order, residual, inverse, scrambled(salt), work, feature, threshold, gain)
     for node in range(NODES):
         importance[feature[node]] += gain[node]
+    leaves = value_leaves(target, scores, node_of, shrinkage)
+    add_leaves(leaves, node_of, scores)
+    test_node[:] = 0
+    for _ in range(DEPTH):
+        descend(test, feature, threshold, test_node)
+    add_leaves(leaves, test_node, test_scores)
+
+
+@compiled
+def class_residuals(classes: Any, k: Any, probability: Any, residual: Any) -> None:
+    """Write the differences between a class and its probability.
+
+    Adding and subtracting a large number rounds them to multiples of a power of two such that any sum of them is exact.
+    The order of summation then does not matter, and splits that are equal have equal gains.
+    """
+    coarse = 1.5 * 2.0 ** np.ceil(np.log2(residual.size))
+    for row in range(residual.size):
+        residual[row] = ((classes[row] == k) - probability[row] + coarse) - coarse
+
+
+@compiled
+def value_residuals(target: Any, scores: Any, residual: Any) -> Any:
+    """Write the differences between numbers and their predictions, rounded as above; return whether any is left."""
+    most = np.abs(target - scores).max()
+    if most == 0:
+        return False
+    coarse = 1.5 * 2.0 ** (np.ceil(np.log2(residual.size)) + np.ceil(np.log2(most)))
+    for row in range(residual.size):
+        residual[row] = (target[row] - scores[row] + coarse) - coarse
+    return True
+
+
+@compiled
+def class_leaves(classes: Any, k: Any, probability: Any, node_of: Any, shrinkage: Any) -> Any:
+    """Return the value of each leaf, one Newton step on the logistic loss."""
+    above, below = np.zeros(LEAVES), np.zeros(LEAVES)
+    for row in range(node_of.size):
+        p = probability[row]
+        above[node_of[row] - NODES] += (classes[row] == k) - p
+        below[node_of[row] - NODES] += p * (1 - p)
+    for leaf in range(LEAVES):
+        above[leaf] = shrinkage * above[leaf] / below[leaf] if below[leaf] > TINY else 0.0
+    return above
+
+
+@compiled
+def value_leaves(target: Any, scores: Any, node_of: Any, shrinkage: Any) -> Any:
+    """Return the value of each leaf, the mean difference of its rows."""
     total, size = np.zeros(LEAVES), np.zeros(LEAVES)
-    for row in range(count):
+    for row in range(node_of.size):
         total[node_of[row] - NODES] += target[row] - scores[row]
         size[node_of[row] - NODES] += 1
     for leaf in range(LEAVES):
         total[leaf] = shrinkage * total[leaf] / size[leaf] if size[leaf] > 0 else 0.0
-    for row in range(count):
-        scores[row] += total[node_of[row] - NODES]
-    test_node[:] = 0
-    for _ in range(DEPTH):
-        descend(test, feature, threshold, test_node)
-    for row in range(test_node.size):
-        test_scores[row] += total[test_node[row] - NODES]
+    return total
+
+
+@compiled
+def add_leaves(leaves: Any, node_of: Any, scores: Any) -> None:
+    """Add the value of its leaf to the score of each row."""
+    for row in range(node_of.size):
+        scores[row] += leaves[node_of[row] - NODES]
 
 
 @compiled

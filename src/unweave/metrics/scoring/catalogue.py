@@ -12,9 +12,11 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.metrics.beta_vae import beta_vae_score
 from unweave.metrics.dci import dci
+from unweave.metrics.dci_es import dci_es
 from unweave.metrics.dcimig import dcimig
 from unweave.metrics.distance_agreement import distance_agreement
 from unweave.metrics.downstream import downstream
+from unweave.metrics.edi import edi
 from unweave.metrics.explicitness import explicitness
 from unweave.metrics.factor_vae import factor_vae_score
 from unweave.metrics.fairness import fairness
@@ -28,8 +30,10 @@ from unweave.metrics.local import local, local_mig, local_modularity
 from unweave.metrics.mcc import mcc
 from unweave.metrics.mig import mig
 from unweave.metrics.mig_sup import mig_sup
+from unweave.metrics.minimality_sufficiency import minimality_sufficiency
 from unweave.metrics.modularity import modularity
 from unweave.metrics.mutual_information import mutual_information
+from unweave.metrics.omes import omes
 from unweave.metrics.posterior import active_units, elbo, kl_per_latent
 from unweave.metrics.reconstruction import psnr, reconstruction_error
 from unweave.metrics.sap import sap
@@ -68,11 +72,13 @@ class Metric:
     ranges: Mapping[str, str] = field(default_factory=dict)  # of scores that do not have the range of the metric
     continuous: str = ""  # what it does with continuous factors
     words: bool = True  # accepts words as factors
+    sparse: bool = False  # accepts sparse codes
     factors_at_least: int = 1  # how many factors must vary
     given: str = ""  # what the function is called with, if it needs something else
     splits_itself: Mapping[str, Any] = field(default_factory=dict)  # settings with which no test sample is passed to it
     most_latents: int | None = None  # with more it takes minutes: computed only by name
     costly: bool = False  # takes minutes at the published size: computed only by name
+    by_name: str = ""  # another reason to compute it only by name
     own: bool = False  # not in the catalogue
     name: str = ""
 
@@ -80,6 +86,11 @@ class Metric:
     def scores(self) -> tuple[str, ...]:
         """The fields of its result that are scores."""
         return tuple(score_fields(self.name).values())
+
+    @property
+    def only_by_name(self) -> str:
+        """The reason why it is not part of "all", "" if it is."""
+        return self.by_name or ("it takes minutes" if self.costly else "")
 
     @property
     def signed(self) -> Callable[..., Any]:
@@ -127,6 +138,7 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "Does not measure separation: a latent that follows several factors counts for each of them.",
         continuous=BINNED,
+        sparse=True,
     ),
     mig=Metric(
         mig,
@@ -137,6 +149,7 @@ METRICS: dict[str, Metric] = _named(
         "Ignores whether a latent mixes factors; the plug-in estimate on bins is biased upwards for small samples.",
         {"Locatello et al. 2019": "bins=20, 10,000 samples", "Rhodes & Lee 2021": "bins=5, within neighbourhoods"},
         continuous=BINNED,
+        sparse=True,
     ),
     mig_sup=Metric(
         mig_sup,
@@ -148,6 +161,7 @@ METRICS: dict[str, Metric] = _named(
         {"Li et al. 2020": "normaliser='factor'", "Carbonneau et al. 2022": "normaliser='code', bins=10"},
         factors_at_least=2,
         continuous=BINNED,
+        sparse=True,
     ),
     modularity=Metric(
         modularity,
@@ -159,6 +173,7 @@ METRICS: dict[str, Metric] = _named(
         {"Locatello et al. 2019": "bins=20, 10,000 samples", "Rhodes & Lee 2021": "bins=5, within neighbourhoods"},
         factors_at_least=2,
         continuous=BINNED,
+        sparse=True,
     ),
     explicitness=Metric(
         explicitness,
@@ -172,6 +187,7 @@ METRICS: dict[str, Metric] = _named(
             "Locatello et al. 2019, appendix B": "classifier='one-vs-rest'; 10,000 and 5,000 samples",
         },
         continuous="ridge regression, R² in place of the ROC area",
+        sparse=True,
     ),
     dci=Metric(
         dci,
@@ -188,6 +204,7 @@ METRICS: dict[str, Metric] = _named(
         splits_itself={"importance": "forest"},
         most_latents=WIDE,
         continuous="boosted trees with squared error (forest: its regressor, svm: Lasso), R² in place of accuracy",
+        sparse=True,
     ),
     sap=Metric(
         sap,
@@ -203,6 +220,7 @@ METRICS: dict[str, Metric] = _named(
         },
         most_latents=WIDE,
         continuous="squared correlation in place of accuracy",
+        sparse=True,
     ),
     infomec=Metric(
         infomec,
@@ -229,6 +247,7 @@ METRICS: dict[str, Metric] = _named(
         "Bins that are finer than the classes of a factor count as other information in the latent.",
         {"Carbonneau et al. 2022": "bins=10"},
         continuous=BINNED,
+        sparse=True,
     ),
     dcimig=Metric(
         dcimig,
@@ -239,6 +258,29 @@ METRICS: dict[str, Metric] = _named(
         "Considers only the best latent of each factor: duplicates go unnoticed.",
         {"Carbonneau et al. 2022": "bins=10"},
         continuous=BINNED,
+        sparse=True,
+    ),
+    minimality_sufficiency=Metric(
+        minimality_sufficiency,
+        "Does each latent hold one factor and nothing else, and does one latent hold all of each factor?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Bins finer than the classes of a factor count as other content of the latent; duplicates go unnoticed.",
+        {"Almudévar & Ortega 2024": "bins=15, the default"},
+        continuous=BINNED,
+    ),
+    edi=Metric(
+        edi,
+        "How exclusively does each latent serve one factor, and each factor rely on one latent?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Information that only several latents hold together is not counted; codes that know nothing get arbitrary "
+        "modularity and compactness, to be read with explicitness.",
+        {"Julka et al. 2024, their code": "captured='max' or 'sum', neighbours=3; its default, MINE, is not offered"},
+        most_latents=WIDE,
+        continuous="Kraskov's information; explicitness is 1 - exp(-2 I)",
     ),
     mcc=Metric(
         mcc,
@@ -250,6 +292,7 @@ METRICS: dict[str, Metric] = _named(
         {"Hyvärinen & Morioka 2016": "method='pearson'"},
         words=False,
         continuous="as numbers",
+        sparse=True,
     ),
     total_correlation=Metric(
         total_correlation,
@@ -288,6 +331,7 @@ METRICS: dict[str, Metric] = _named(
         "neither",
         "Depends on the scale of the codes.",
         {"Burda et al. 2016": "threshold=0.01"},
+        sparse=True,
     ),
     beta_vae_score=Metric(
         beta_vae_score,
@@ -300,6 +344,7 @@ METRICS: dict[str, Metric] = _named(
         most_latents=WIDE,
         factors_at_least=2,
         continuous=BINNED,
+        sparse=True,
     ),
     factor_vae_score=Metric(
         factor_vae_score,
@@ -327,6 +372,18 @@ METRICS: dict[str, Metric] = _named(
             "disentanglement_lib": "source='fresh', quantile=0.99, bins=20, points=10,000",
             "Suter et al. 2019": "quantile=1.0",
         },
+        continuous=BINNED,
+        sparse=True,
+    ),
+    omes=Metric(
+        omes,
+        "Does a change of one factor change one latent, which no other factor changes?",
+        "pool",
+        "0 to 1",
+        "higher",
+        "Factors with few values cap it: at 0 for two values and at one half for three, whatever the codes.",
+        {"Dapueto et al. 2024": "alpha=0.5, pooling='average', the defaults; or pooling='max'"},
+        by_name="it needs samples that differ in one factor alone",
         continuous=BINNED,
     ),
     local_mig=Metric(
@@ -360,6 +417,18 @@ METRICS: dict[str, Metric] = _named(
         {"Locatello et al. 2019": "sizes=(10, 100, 1000, 10000), 5,000 to test"},
         costly=True,
         continuous="ridge regression and boosted trees with squared error, R² in place of accuracy",
+    ),
+    dci_es=Metric(
+        dci_es,
+        "How little capacity does a predictor of each factor need, and are there as many latents as factors?",
+        "labels",
+        "-1 to 1",
+        "higher",
+        "Codes without information are perfectly explicit: read it with the informativeness of dci.",
+        {"Eastwood et al. 2023": "random forests of 100 trees of depth 1 to 32, the default"},
+        ranges={"size": "above 0, 1 if there are as many latents as factors"},
+        costly=True,
+        continuous="forests with squared error, R² in place of accuracy",
     ),
     flatness=Metric(
         flatness,

@@ -24,6 +24,7 @@ from unweave.metrics.scoring.interventions import (
     torch_generator,
     varying_axes,
 )
+from unweave.metrics.scoring.sparse_codes import is_sparse
 from unweave.metrics.scoring.vectors import Groups
 
 LATENTS = 32  # of wider codes, fewer votes are drawn at a time
@@ -57,6 +58,14 @@ class Fresh:
         fixed = self.space.fixed_batches(len(axes), n, self._generator, axis=torch.from_numpy(axes))
         return codes_of(self.metric, self.represent, fixed.factors)
 
+    def changed(self, axis: int, n: int) -> tuple[int, Floats, Floats]:
+        """Return -1 and the codes (n, D) of n points before and after one factor gets another value."""
+        first = self.space.sample(n, self._generator)
+        size, second = self.space.sizes[axis], first.clone()
+        second[:, axis] = (first[:, axis] + torch.randint(1, size, (n,), generator=self._generator)) % size
+        both = codes_of(self.metric, self.represent, torch.stack([first, second]))
+        return -1, both[0], both[1]
+
 
 class Pool:
     """Codes (N, D) that are there, with their factors (N, K); each value of a factor is equally likely to be held.
@@ -65,9 +74,17 @@ class Pool:
     """
 
     def __init__(
-        self, metric: str, codes: Codes, factors: Factors, seed: int, at_least: int, kinds: Kinds, groups: Groups
+        self,
+        metric: str,
+        codes: Codes,
+        factors: Factors,
+        seed: int,
+        at_least: int,
+        kinds: Kinds,
+        groups: Groups,
+        sparse: bool,
     ) -> None:
-        sample = labelled(metric, codes, factors, kinds=kinds, groups=groups, factors_at_least=at_least)
+        sample = labelled(metric, codes, factors, kinds=kinds, groups=groups, factors_at_least=at_least, sparse=sparse)
         self.missing = sample.missing
         self.metric, self.codes, self.classes = metric, sample.codes, sample.factors
         self.axes, self.factors = sample.varying, sample.factors.shape[1]
@@ -75,7 +92,7 @@ class Pool:
         self._rng = np.random.default_rng(check_seed(seed))
         self._warned = False
 
-    def sample(self, n: int) -> tuple[Floats, Integers]:
+    def sample(self, n: int) -> tuple[Any, Integers]:
         """Return the codes and factors of n different rows, or of all if there are fewer."""
         rows = self._rng.permutation(len(self.codes))[:n]
         return self.codes[rows], self.classes[rows]
@@ -90,13 +107,39 @@ class Pool:
 
     def held(self, axes: Integers, n: int) -> Floats:
         """Return the codes (M, n, D) of batches of rows that share one value of the factor of each batch (M,)."""
+        codes: Floats = self.codes[self.held_rows(axes, n)]
+        return codes
+
+    def held_rows(self, axes: Integers, n: int) -> Integers:
+        """Return the rows (M, n) of such batches."""
         self._warn_of_rare_values(n)
         rows = np.empty((len(axes), n), np.int64)
         for axis in np.unique(axes).tolist():
             batches, (order, starts, counts) = axes == axis, self._rows[axis]
             value = self._rng.integers(len(counts), size=int(batches.sum()))
             rows[batches] = order[starts[value, None] + different_below(counts[value], n, self._rng)]
-        return self.codes[rows]
+        return rows
+
+    def changed(self, axis: int, n: int) -> tuple[int, Floats, Floats]:
+        """Return how many pairs of rows differ in one factor alone, and the codes (n, D) of n such pairs at random."""
+        known = np.flatnonzero((self.classes >= 0).all(1))
+        others = np.unique(np.delete(self.classes[known], axis, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+        values = self.classes[known, axis]
+        order = np.lexsort([values, others])
+        known, others, values = known[order], others[order], values[order]
+        line, size = _starts_and_sizes(others)  # (N,) each: of the rows that agree in all other factors
+        same, equal = _starts_and_sizes(
+            others * (values.max(initial=0) + 1) + values
+        )  # of those that agree in this one too
+        partners = np.cumsum(size - equal)
+        total = int(partners[-1]) if len(partners) else 0
+        if not total:
+            return 0, np.empty((0, self.codes.shape[1])), np.empty((0, self.codes.shape[1]))
+        ticket = self._rng.integers(total, size=n)
+        first = np.searchsorted(partners, ticket, side="right")
+        place = line[first] + ticket - (partners[first] - (size - equal)[first])
+        place += np.where(place >= same[first], equal[first], 0)
+        return total // 2, self.codes[known[first]], self.codes[known[place]]
 
     def _warn_of_rare_values(self, n: int) -> None:
         counts = np.concatenate([counts for _, _, counts in self._rows.values()])
@@ -107,7 +150,15 @@ class Pool:
 
 
 def draws(
-    metric: str, represent: Any, space: Any, seed: int, *, at_least: int = 2, kinds: Kinds = None, groups: Groups = None
+    metric: str,
+    represent: Any,
+    space: Any,
+    seed: int,
+    *,
+    at_least: int = 2,
+    kinds: Kinds = None,
+    groups: Groups = None,
+    sparse: bool = False,
 ) -> Fresh | Pool:
     """Return where a metric draws codes from: a function of points with their space, or codes with their factors.
 
@@ -119,6 +170,7 @@ def draws(
         at_least: The fewest factors that must vary.
         kinds: The kinds of the factors of the codes, as in :func:`labelled`.
         groups: The columns of each latent of the codes that is a vector, as in :func:`labelled`.
+        sparse: Whether the metric takes sparse codes.
 
     Returns:
         New points of the space, or the pool.
@@ -127,12 +179,12 @@ def draws(
         if groups is not None:
             raise InputError(f"{metric}: groups need codes with factors; let the function of points join the columns.")
         return Fresh(metric, represent, space, seed, at_least)
-    if callable(represent) and not hasattr(represent, "__array__"):
+    if callable(represent) and not hasattr(represent, "__array__") and not is_sparse(represent):
         raise InputError(
             f"{metric}: needs a function of points with the FactorSpace of the points, or codes with their factors, "
             f"got a function with {type(space).__name__}."
         )
-    return Pool(metric, represent, space, seed, at_least, kinds, groups)
+    return Pool(metric, represent, space, seed, at_least, kinds, groups, sparse)
 
 
 def different_below(limits: Integers, n: int, rng: np.random.Generator) -> Integers:
@@ -151,6 +203,12 @@ def different_below(limits: Integers, n: int, rng: np.random.Generator) -> Integ
         drawn[again] = (rng.random(len(row)) * limits[again[0]]).astype(np.int64)
         left = np.unique(again[0])
     return drawn
+
+
+def _starts_and_sizes(ordered: Integers) -> tuple[Integers, Integers]:
+    """Return for each entry of sorted numbers (N,) where the run of its equals starts, and how long it is."""
+    _, starts, which, counts = np.unique(ordered, return_index=True, return_inverse=True, return_counts=True)
+    return starts[which], counts[which]
 
 
 def _by_value(classes: Integers) -> tuple[Integers, Integers, Integers]:

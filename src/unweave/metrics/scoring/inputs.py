@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
 from unweave.errors import InputError, unknown, whole
+from unweave.metrics.scoring.sparse_codes import SparseCodes, check_sparse, is_sparse, standardised_sparse, why_dense
 from unweave.metrics.scoring.vectors import Groups, principal
 from unweave.metrics.scoring.worth import is_reusing
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
-Codes = ArrayLike | Tensor
+Codes = ArrayLike | Tensor  # or a sparse matrix or tensor, which are no ArrayLike; not all metrics take these
 Factors = ArrayLike | Tensor
 TRAIN, TEST = 10_000, 5_000  # most rows used to fit and to test: the published sizes
 LARGEST = 1e100
@@ -47,7 +48,7 @@ class Labelled:
     The classes of a continuous factor are bins; ``values`` (N, K) has the numbers, NaN in the columns of other factors.
     """
 
-    codes: Floats
+    codes: Any  # Floats, or SparseCodes of metrics that take these
     factors: Integers
     values: Floats | None = None  # None if no factor is continuous
 
@@ -73,7 +74,7 @@ class Labelled:
         """Return some of the rows."""
         return Labelled(self.codes[rows], self.factors[rows], None if self.values is None else self.values[rows])
 
-    def of(self, factor: int, codes: Floats | None = None) -> tuple[Floats, NDArray[Any]]:
+    def of(self, factor: int, codes: Any = None) -> tuple[Any, NDArray[Any]]:
         """Return codes and a factor, classes or real numbers, of the rows that have it; codes may be transformed."""
         codes = self.codes if codes is None else codes
         truth: NDArray[Any] = self.factors[:, factor]
@@ -85,6 +86,8 @@ class Labelled:
 
 def check_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> Floats:
     """Return codes (N, D) as float64, or raise an error unless they are finite, with enough rows and latents."""
+    if is_sparse(codes):
+        raise InputError(f"{metric}: takes no sparse codes: {why_dense(metric)}.")
     array = to_numpy(metric, "codes", codes)
     if array.ndim == 1:
         array = array[:, None]
@@ -107,6 +110,12 @@ def check_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> 
             f"{metric}: codes reach {np.abs(array).max():.1e}, too large to be squared; rescale them first."
         )
     return array
+
+
+def check_any_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> Any:
+    """Return codes (N, D) as float64, or as :class:`SparseCodes` if they are sparse, or raise an error."""
+    check = check_sparse if is_sparse(codes) else check_codes
+    return check(metric, codes, rows=rows, latents=latents)
 
 
 def check_factors(metric: str, factors: Any) -> NDArray[Any]:
@@ -169,6 +178,7 @@ def labelled(
     groups: Groups = None,
     latents: int = 1,
     factors_at_least: int = 1,
+    sparse: bool = False,
 ) -> Labelled:
     """Return codes and factors of the same number of rows, with the factors as classes.
 
@@ -182,6 +192,7 @@ def labelled(
         groups: The columns of each latent that is a vector, which is replaced by its first principal component.
         latents: The fewest latents that the metric needs.
         factors_at_least: The fewest factors that must vary.
+        sparse: Whether the metric takes sparse codes.
 
     Returns:
         The checked sample.
@@ -189,7 +200,8 @@ def labelled(
     bins = whole("factor_bins", factor_bins, at_least=2, at_most=1000)
     if binning not in get_args(Binning):
         raise InputError(f"{metric}: binning must be 'quantile' or 'width', got {binning!r}.")
-    sample = _classes(metric, [(codes, factors)], latents, factors_at_least, kinds, bins, binning)[0]
+    sample = _classes(metric, [(codes, factors)], latents, factors_at_least, kinds, bins, binning, sparse=sparse)[0]
+    check_groups_of_sparse(metric, sample.codes, groups)
     return sample if groups is None else replace(sample, codes=principal(metric, sample.codes, groups))
 
 
@@ -202,6 +214,7 @@ def fit_and_test(
     *,
     kinds: Kinds = None,
     test_share: float = 1 / 3,
+    sparse: bool = False,
 ) -> tuple[Labelled, Labelled]:
     """Return a sample to fit and one to test: the two that are given, or a random split of one.
 
@@ -215,6 +228,7 @@ def fit_and_test(
         seed: The seed of the split.
         kinds: The kinds of the factors, for those that should not be what their values say.
         test_share: The share of the rows that are held out by the split.
+        sparse: Whether the metric takes sparse codes.
 
     Returns:
         The sample to fit and the sample to test.
@@ -223,19 +237,25 @@ def fit_and_test(
     if test is not None and not (isinstance(test, tuple | list) and len(test) == 2):
         raise InputError(f"{metric}: test must be a pair (codes, factors), got {_kind(test)}.")
     if test is None:
-        both = _classes(metric, [(codes, factors)], 1, 1, kinds)[0]
+        both = _classes(metric, [(codes, factors)], 1, 1, kinds, sparse=sparse)[0]
         if len(both.codes) < 3:
             raise InputError(f"{metric}: needs at least 3 samples to fit and to test, got {len(both.codes)}.")
         order = np.random.RandomState(42 + seed).permutation(len(both.codes))  # with seed 0, the split of Tripod's code
         cut = math.ceil(len(order) * test_share)
         return _varied(metric, both.take(order[cut:][:TRAIN])), both.take(order[:cut][:TEST])
-    train, held_out = _classes(metric, [(codes, factors), test], 1, 1, kinds)
+    train, held_out = _classes(metric, [(codes, factors), test], 1, 1, kinds, sparse=sparse)
     if train.codes.shape[1] != held_out.codes.shape[1]:
         raise InputError(
             f"{metric}: the test codes have {held_out.codes.shape[1]} latents, "
             f"but the training codes have {train.codes.shape[1]}."
         )
     return _varied(metric, subsample(train, TRAIN, rng)), subsample(held_out, TEST, rng)
+
+
+def check_groups_of_sparse(metric: str, codes: Any, groups: Groups) -> None:
+    """Raise an error if sparse codes are given with latents that are vectors."""
+    if groups is not None and isinstance(codes, SparseCodes):
+        raise InputError(f"{metric}: groups of columns need dense codes; each column of sparse codes is one latent.")
 
 
 def check_seed(seed: int) -> int:
@@ -263,8 +283,10 @@ def dead(codes: Floats) -> Any:
     return np.ptp(codes, axis=0) <= 1e-12 * np.abs(codes).max(0)
 
 
-def standardised(train: Floats, *others: Floats) -> tuple[Floats, ...]:
+def standardised(train: Any, *others: Any) -> tuple[Any, ...]:
     """Standardise latents to mean 0 and standard deviation 1 on the first sample; constant ones become 0."""
+    if isinstance(train, SparseCodes):
+        return standardised_sparse(train, *others)
     size = np.abs(train).max(0, initial=0.0)
     tiny = np.where(
         (size > 0) & (size < 1 / LARGEST), 1 / np.where(size > 0, size, 1.0), 1.0
@@ -283,8 +305,13 @@ def _classes(
     kinds: Kinds = None,
     bins: int = 20,
     binning: Binning = "quantile",
+    *,
+    sparse: bool = False,
 ) -> list[Labelled]:
-    codes = [check_codes(metric, c, latents=latents) for c, _ in pairs]
+    check = check_any_codes if sparse else check_codes
+    codes = [check(metric, c, latents=latents) for c, _ in pairs]
+    if len({isinstance(c, SparseCodes) for c in codes}) > 1:
+        raise InputError(f"{metric}: the codes of one sample are sparse and those of the other are not.")
     factors = [check_factors(metric, f) for _, f in pairs]
     for c, f in zip(codes, factors, strict=True):
         if len(c) != len(f):

@@ -23,12 +23,15 @@ from unweave.metrics.scoring.inputs import (
     Factors,
     Floats,
     Kinds,
+    check_any_codes,
     check_codes,
     check_factors,
+    check_groups_of_sparse,
     check_seed,
 )
 from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, Source, check_settings, check_source, chosen
 from unweave.metrics.scoring.scores import Scores, Value
+from unweave.metrics.scoring.sparse_codes import SparseCodes, joined_sparse
 from unweave.metrics.scoring.vectors import Groups, columns_of, principal, projection
 from unweave.metrics.scoring.worth import Sample, Worth, worth_of
 from unweave.progress import begin, progress
@@ -54,7 +57,9 @@ def score_codes(
 ) -> Scores:
     """Score codes (N, D) against factors (N, K), numpy or torch, one row per sample.
 
-    The BetaVAE and FactorVAE scores and IRS draw samples that share a factor from the given ones.
+    Codes may be sparse, scipy's CSR or CSC or torch's: metrics that are defined for them cost time in proportion to
+    the active entries and score as with the dense array; the others are left out, or refused if they were named. The
+    BetaVAE and FactorVAE scores and IRS draw samples that share a factor from the given ones.
 
     Args:
         codes: The codes (N, D).
@@ -85,16 +90,19 @@ def score_codes(
         The scores by metric; ``left_out`` says why others were not measured.
     """
     settings = check_settings(settings, metrics)
-    checked, seed = check_codes("score_codes", codes), check_seed(seed)
+    checked, seed = check_any_codes("score_codes", codes), check_seed(seed)
+    sparse = isinstance(checked, SparseCodes)
+    codes = checked if sparse else codes
     groups = check_groups(groups, dims_per_latent)
+    check_groups_of_sparse("score_codes", checked, groups)
     columns_of("score_codes", groups, checked.shape[1])  # raises if they do not fit
-    there, declared = ScoringInputs({"codes"}), FactorKinds()
+    there, declared = ScoringInputs({"codes"}, sparse=sparse), FactorKinds()
     if factors is not None:
         factors, declared = read_kinds(factors, names, kinds, missing)
         table = check_factors("score_codes", factors)
         if len(table) != len(checked):
             raise InputError(f"score_codes: got {len(checked):,} codes but {len(table):,} rows of factors.")
-        there = ScoringInputs.of_table({"codes"}, table, declared)
+        there = ScoringInputs.of_table({"codes"}, table, declared, sparse=sparse)
     wanted, left_out = chosen(metrics, there)
     common = {
         "seed": seed,
@@ -106,9 +114,11 @@ def score_codes(
 
     asked = {"null": whole("null", null), "bootstrap": whole("bootstrap", bootstrap), "seed": seed}
     measured = _Measured(metrics, settings, declared, left_out, asked)
+    if sparse and (never := int((checked.counts == 0).sum())):
+        measured.scores.notes["latents that are never active"] = f"{never:,} of {checked.shape[1]:,}"
     with limited(workers):
         for metric in wanted:
-            if reason := _slow(metric, metrics, checked.shape[1]):
+            if not sparse and (reason := _slow(metric, metrics, checked.shape[1])):
                 left_out[metric.name] = reason
                 continue
             given = {**common, **({"test": test} if test is not None and metric.needs == "labels" else {})}
@@ -280,12 +290,13 @@ def tested_with(samples: int, test_samples: int | None) -> int:
 
 def _joined(metric: str, sample: tuple[Any, Any], test: tuple[Codes, Factors]) -> tuple[Any, Any]:
     """Return the codes and factors of both samples together."""
-    pairs = [(check_codes(metric, codes), check_factors(metric, factors)) for codes, factors in (sample, test)]
+    pairs = [(check_any_codes(metric, codes), check_factors(metric, factors)) for codes, factors in (sample, test)]
     for side in zip(*pairs, strict=True):
         if len({part.shape[1] for part in side}) > 1:
             raise InputError(f"{metric}: the two samples have different numbers of columns.")
-    codes, factors = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    return codes, factors
+    codes = [side for side, _ in pairs]
+    sparse = any(isinstance(side, SparseCodes) for side in codes)
+    return joined_sparse(codes) if sparse else np.concatenate(codes), np.concatenate([side for _, side in pairs])
 
 
 def _arguments(
@@ -348,7 +359,7 @@ def _worth(
     if not (asked["null"] or asked["bootstrap"]) or not has_worth(metric) or callable(arguments[0]):
         return {}
     pairs = [arguments, given["test"]] if given.get("test") is not None and "test" in metric.takes else [arguments]
-    samples = [(check_codes(metric.name, codes), check_factors(metric.name, factors)) for codes, factors in pairs]
+    samples = [(check_any_codes(metric.name, codes), check_factors(metric.name, factors)) for codes, factors in pairs]
 
     def compute(drawn: list[Sample]) -> Any:
         test = {"test": drawn[1]} if len(drawn) > 1 else {}

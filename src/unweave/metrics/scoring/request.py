@@ -15,6 +15,7 @@ from unweave.errors import InputError, unknown
 from unweave.metrics.scoring.catalogue import METRICS, NEEDS, Metric, Needs
 from unweave.metrics.scoring.factor_kinds import FactorKinds, kinds_of_data
 from unweave.metrics.scoring.inputs import num_varying
+from unweave.metrics.scoring.sparse_codes import why_dense
 from unweave.own_code import HERE, imported
 from unweave.settings import key_in, name_in
 
@@ -32,6 +33,7 @@ class ScoringInputs:
     words: bool = False
     varying: int = 0  # factors that vary
     encoder: bool = False  # whether there is an encoder, or codes alone
+    sparse: bool = False  # whether the codes are sparse
     source: Source = "pool"
     why_no_factors: str = "no factors were given"
 
@@ -44,6 +46,7 @@ class ScoringInputs:
         *,
         encoder: bool = False,
         source: Source = "pool",
+        sparse: bool = False,
     ) -> ScoringInputs:
         """Describe codes, or an encoder, with factors (N, K); of mixed ones, each metric takes what it can."""
         return cls(
@@ -52,6 +55,7 @@ class ScoringInputs:
             varying=num_varying(factors),
             encoder=encoder,
             source=source,
+            sparse=sparse,
         )
 
     @classmethod
@@ -76,6 +80,8 @@ class ScoringInputs:
             needs = "labels" if self.source == "pool" else "intervention"
         if needs not in self.needs:
             return self._missing(needs)
+        if self.sparse and not metric.sparse:
+            return f"takes no sparse codes: {why_dense(metric.name)}"
         if needs not in ("labels", "intervention"):
             return None
         if self.words and not metric.words:
@@ -105,7 +111,7 @@ def chosen(metrics: Names, there: ScoringInputs) -> tuple[list[Metric], dict[str
     if isinstance(metrics, str) and metrics == "all":
         reasons = {
             name: there.why_not(metric)
-            or ('not part of "all" because it takes minutes; request it by name' if metric.costly else None)
+            or (f'not part of "all" because {metric.only_by_name}; request it by name' if metric.only_by_name else None)
             for name, metric in METRICS.items()
         }
         left_out = {name: reason for name, reason in reasons.items() if reason is not None}

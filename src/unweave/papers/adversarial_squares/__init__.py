@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
-from unweave.papers.adversarial_squares.learning import ORDER, PERCEIVED, agreements, learning_order
+from unweave.papers.evidence import collect, fastest, finished, finite, over_seeds
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.results import collect, fastest, finished, finite, over_seeds
+from unweave.papers.perceived_distance import PUBLISHED
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+    from unweave.metrics.scoring.inputs import Floats
     from unweave.study import Study
+    from unweave.training import Run
 
 SCORES = ("mig", "dci.disentanglement")
 ALIKE = ("beta", "latents", "steps", "net.width", "start")  # settings that runs must share to be compared
@@ -25,6 +29,9 @@ COVERED = 1 / 64  # of each channel, at full spacing: the pixels of one of 8 × 
 MEAN_IMAGE = -10 * math.log10(COVERED * (1 - COVERED))  # dB, the PSNR of the mean image at full spacing
 ABOVE = 2.0  # dB above it, from which a model counts as reconstructing
 AGREES = 0.5  # rank correlation of distances, or of orders
+PERCEIVED = ("latent and perceived", "reconstructed and perceived", "latent and ground truth")
+ORDER = "order of learning"
+PAIRS, IMAGES, SEED = 2_000, 2_000, 0
 
 
 def measure(study: Study | None) -> pandas.DataFrame:
@@ -251,3 +258,44 @@ FINDING = Finding(
         Picture("data", "Scores on each data set (figure 6).", draw_data_sets, needs=("tag",)),
     ),
 )
+
+
+def agreements(run: Run) -> dict[str, float]:
+    """Return the rank correlations of section 4.4, of pairs of images that differ in one factor."""
+    from unweave.metrics import distance_agreement
+
+    found = distance_agreement(run.data(), run.encode, decode=run.decode, pairs=PAIRS, seed=SEED)
+    truth, perceived, latent, rebuilt = range(4)
+    values = (found.spearman[latent, perceived], found.spearman[rebuilt, perceived], found.spearman[latent, truth])
+    return dict(zip(PERCEIVED, map(float, values), strict=True))
+
+
+def learning_order(run: Run) -> float:
+    """Return the rank correlation of the importance of the factors of dSprites with how early they are encoded.
+
+    NaN for a run on other data, or without snapshots.
+    """
+    from unweave.metrics import mig
+
+    steps = run.snapshots()
+    if run.configuration.data.name != "dsprites" or len(steps) < 2:
+        return float("nan")
+    data = run.data()
+    generator = torch.Generator().manual_seed(SEED)
+    factors = data.space.sample(IMAGES, generator)
+    images, shares = data.images(factors, generator), []
+    for step in steps:
+        found = mig(run.at(step).encode(images), factors)
+        shares.append(found.mutual_information.max(0))  # (K,) nats
+    return importance_correlation(data.space.names, np.stack(shares) / np.log(data.space.sizes))
+
+
+def importance_correlation(factors: Sequence[str], shares: Floats) -> float:
+    """Return Spearman's correlation of the importance (Table A1) with the encoded share (steps, K) of each factor.
+
+    Shares are averaged over steps: of factors that are encoded in full at the end, an earlier one has the larger mean.
+    """
+    from scipy.stats import spearmanr
+
+    importance = [PUBLISHED["dsprites"][name][0] for name in factors]
+    return float(spearmanr(importance, shares.mean(0)).statistic)

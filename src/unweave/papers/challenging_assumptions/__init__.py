@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unweave.errors import extra
+from unweave.papers.evidence import collect, finished, finite, of_table, over_seeds
 from unweave.papers.finding import Answer, Claim, Finding, Part
-from unweave.papers.results import collect, finished, finite, of_table, over_seeds
 from unweave.questions.total_correlation_by_strength import MEAN, SAMPLED
 from unweave.study.columns import choose_metrics, with_disentanglement
 from unweave.study.spec import read_spec

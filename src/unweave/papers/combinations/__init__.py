@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from unweave.papers.evidence import collect, finished, finite, mean_and_spread, over_seeds
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.results import collect, finished, finite, mean_and_spread, over_seeds
 
 if TYPE_CHECKING:
     import pandas

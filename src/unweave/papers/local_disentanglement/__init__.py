@@ -4,16 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import torch
+from torch import Tensor
+
+from unweave.data.three_dots import PLACES, RADIUS
 from unweave.errors import extra
+from unweave.papers.evidence import (
+    LEVEL,
+    Test,
+    collect_local,
+    compare,
+    evidence,
+    fastest,
+    finished,
+    judge_above,
+    over_seeds,
+    radii_of,
+)
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.results import collect_local, fastest, finished, over_seeds, radii_of
-from unweave.papers.student import LEVEL, Test, compare, evidence, judge_above
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
     from unweave.study import Study
+    from unweave.training import Run
 
 METRICS = ("local_mig", "local_modularity")
 GAMMA = 0.1  # of figures 4 and 5
@@ -49,12 +64,13 @@ FIGURE_7_JL2 = "0.050 to 0.055"
 POINT = [32, 16, 48, 32, 16, 48]  # places of the dots in figure 2, of 64
 ISOLATION = {JL1: 0.957, RAMP: 0.696}  # computed from the pictures in the authors' notebooks, one image each
 MINUTES = {"jl1_vae": 150, "beta_vae": 45}  # published times of a run
+POINTS = 32  # images
+APART = 4.0  # distance of the dots' centres from each other, and half of it from the edge, in radii
+SEED = 0
 
 
 def measure(study: Study | None) -> pandas.DataFrame:
     """Return the table of the study with local scores, and how well each run's columns isolate a dot."""
-    from unweave.papers.local_disentanglement.dots import isolation
-
     assert study is not None
     table = collect_local(study)
     isolated = {run.name: isolation(run) for run in study.runs()}
@@ -275,3 +291,41 @@ FINDING = Finding(
     ),
     views=(Picture("columns", "The six largest columns of the Jacobian at one image, first seed.", draw_columns),),
 )
+
+
+def isolation(run: Run) -> float:
+    """Return how far the columns of a run's Jacobian move single dots, at images whose dots are apart."""
+    places = spread_places(POINTS, torch.Generator().manual_seed(SEED))
+    return share_of_one_dot(run.jacobian(run.encode(run.data().images(places))), places)
+
+
+def share_of_one_dot(columns: Tensor, places: Tensor) -> float:
+    """Return the share of the columns' energy at the dots that is at the dot where the column has most of it.
+
+    ``columns`` (B, D, C, H, W) belong to images with the factors ``places`` (B, 6). 1 means that every latent moves a
+    single dot, and 1/3 that each moves all dots alike. Each column counts by its energy. A dot is a disc of 1.5 radii,
+    to contain the edges that move.
+    """
+    energy = columns.double().square().sum(2)  # (B, D, H, W)
+    held = torch.einsum("bdhw,bkhw->bdk", energy, discs(places, columns.shape[-1]))
+    return float(held.amax(2).sum() / held.sum())
+
+
+def discs(places: Tensor, size: int) -> Tensor:
+    """Return a mask (B, 3, H, W) of each dot of images with these factors (B, 6)."""
+    centres = places.view(-1, 3, 2).double() * (size / (PLACES - 1))  # (B, dot, axis), in pixels
+    pixels = torch.arange(size, dtype=torch.float64) + 0.5
+    squared = (pixels - centres[..., None]) ** 2  # (B, dot, axis, W)
+    distance = (squared[:, :, 0, None, :] + squared[:, :, 1, :, None]).sqrt()
+    return (distance <= 1.5 * RADIUS * size).double()
+
+
+def spread_places(images: int, generator: torch.Generator) -> Tensor:
+    """Draw factors (images, 6) of three dots that are apart from each other and from the edge."""
+    margin, found = round(APART / 2 * RADIUS * PLACES), torch.empty(0, 6, dtype=torch.long)
+    while len(found) < images:
+        places = torch.randint(margin, PLACES - margin, (images, 6), generator=generator)
+        dots = places.view(-1, 3, 2).double()
+        nearest = (torch.cdist(dots, dots) + 1e9 * torch.eye(3)).amin((1, 2))
+        found = torch.cat([found, places[nearest >= APART * RADIUS * PLACES]])
+    return found[:images]

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
+from unweave.papers.evidence import collect, fastest, finished, finite, first_runs, judge_above, over_seeds
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.results import collect, fastest, finished, finite, first_runs, over_seeds
-from unweave.papers.student import judge_above
 
 if TYPE_CHECKING:
     import pandas

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import extra
+from unweave.papers.evidence import collect, fastest, finished, finite, first_runs, over_seeds
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.results import collect, fastest, finished, finite, first_runs, over_seeds
 
 if TYPE_CHECKING:
     import pandas

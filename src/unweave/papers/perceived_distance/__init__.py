@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unweave.data.published_constants import PUBLISHED_CONSTANTS
+from unweave.data.check import PUBLISHED_CONSTANTS
 from unweave.errors import Unavailable, extra
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 

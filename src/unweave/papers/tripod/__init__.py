@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unweave.errors import extra
+from unweave.papers.evidence import collect, finished, finite, over_seeds
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
-from unweave.papers.results import collect, finished, finite, over_seeds
-from unweave.store.scores import read_scores
+from unweave.store.measurements import read_scores
 
 if TYPE_CHECKING:
     import pandas

@@ -20,7 +20,7 @@ from unweave.store.lock import HEARTBEAT, LOCK, Busy
 from unweave.store.record import SCORING_ERROR, read_record
 from unweave.store.remote.address import Remote, open_remote
 from unweave.store.remote.claims import SOON, Claim, taken_over
-from unweave.store.remote.shared_index import SMALL, stamp_of
+from unweave.store.remote.shared_index import stamp_of
 from unweave.store.state import State, read_state, write_state
 
 Files = dict[str, tuple[int, int]]  # times and sizes of the files of a run
@@ -29,6 +29,7 @@ SHARE = 0.03  # of the time of a run that the delivery of its checkpoints may ta
 SECONDS = 60.0  # between two deliveries of checkpoints
 NOT_PROMISED = {STATE, CHECKPOINT, LABEL, SCORING_ERROR}
 DELIVERED = ".delivered"  # ends the names of the folders from which checkpoints are delivered
+LARGE = 2**28  # bytes of a file from which on it is uploaded in parts, without a condition
 
 
 def _nothing() -> None:
@@ -198,7 +199,11 @@ class Delivery:
             shutil.rmtree(aside, ignore_errors=True)
 
     def _send(self, folder: Path) -> None:
-        """Copy what has changed in a folder to the store: the state last, and only while the run is ours."""
+        """Copy what has changed in a folder to the store: the state last, and only while the run is ours.
+
+        Every file replaces the one that this process knows, or nothing: a process that has slept while another one took
+        the run over cannot overwrite its files.
+        """
         now = _files(folder)
         changed = [name for name in now if self._sent.get(name) != now[name]]
         gone = (self._sent.keys() or self._marks.keys()) - now.keys()  # with nothing sent, an upload was cut short
@@ -212,6 +217,7 @@ class Delivery:
         for name in sorted(set(changed) - {STATE}, key=_order):
             self._copy(folder / name)
             self._sent[name] = now[name]
+        self._confirm() if gone else self._claim.check()
         self._remote.objects.remove(f"{self._run}/{name}" for name in gone)
         self._marks = {name: mark for name, mark in self._marks.items() if name not in gone}
         self._put_state(folder, state)
@@ -232,12 +238,22 @@ class Delivery:
         return replace(state, files=elsewhere | promise_of(folder, now.keys() - NOT_PROMISED))
 
     def _copy(self, file: Path) -> None:
-        path = f"{self._run}/{file.name}"
-        if file.name in SMALL:
-            self._marks[file.name] = self._remote.objects.write(path, file.read_bytes())
+        path, mark = f"{self._run}/{file.name}", ""
+        self._confirm()
+        if file.stat().st_size < LARGE:
+            found = self._remote.objects.put(path, file.read_bytes(), expected=self._marks.get(file.name, ""))
+            if found is None:
+                raise taken_over(self._run)
+            mark = found
         else:
             self._remote.objects.upload(file, path)
-            self._marks[file.name] = ""
+        self._marks[file.name] = mark
+
+    def _confirm(self) -> None:
+        """Raise Busy unless the run is ours, or was a moment ago."""
+        self._claim.check()
+        if self._claim.waited() > SOON and not self._claim.beat():
+            raise taken_over(self._run)
 
     def _put_state(self, folder: Path, state: State) -> None:
         """Write the state, if the run is ours at this moment, and unless another process has written it since."""
@@ -245,8 +261,7 @@ class Delivery:
         content, mark = (folder / STATE).read_bytes(), None
         end = time.monotonic() + self._remote.objects.patience
         while True:
-            if self._claim.waited() > SOON and not self._claim.beat():
-                raise taken_over(self._run)
+            self._confirm()
             began = time.monotonic()
             try:
                 path, expected = f"{self._run}/{STATE}", self._marks.get(STATE, "")

@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unweave.errors import Away, InputError, MissingExtra, Unavailable, extra
+from unweave.errors import Away, InputError, MissingExtra, Refused, Unavailable, extra
 from unweave.progress import note
 
 SKEWED = "RequestTimeTooSkewed"  # the code of the answer if the clock of this machine is wrong
@@ -227,13 +227,13 @@ class Objects:
     def _error(self, error: Exception) -> Unavailable:
         said = _said(error)
         if _code(error) == NO_BUCKET:
-            return Unavailable(f"the store {self.address}: its bucket does not exist; create it first.")
+            return Refused(f"the store {self.address}: its bucket does not exist; create it first.")
         if _code(error) == SKEWED:
-            return Unavailable(f"the store {self.address} refuses the time of this machine ({said}): check the clock.")
+            return Refused(f"the store {self.address} refuses the time of this machine ({said}): check the clock.")
         if isinstance(error, PermissionError):
-            return Unavailable(f"the store {self.address} does not permit this ({said}): check your credentials.")
+            return Refused(f"the store {self.address} does not permit this ({said}): check your credentials.")
         if type(error).__name__ in CREDENTIALS:
-            return Unavailable(
+            return Refused(
                 f"the store {self.address} needs credentials ({said}): set AWS_ACCESS_KEY_ID and "
                 "AWS_SECRET_ACCESS_KEY, or AWS_PROFILE."
             )

@@ -11,7 +11,7 @@ from unweave.study.engines import local
 from unweave.study.engines import ray as ray_engine
 from unweave.study.engines.worker import Report, Task
 
-Watch = Callable[[list[str]], None]
+Watch = Callable[[list[str], str], None]  # runs under way, and what is waited for, "" if nothing is
 ENGINES = ("local", "ray")
 
 
@@ -44,7 +44,10 @@ class Engine:
         return {"threads": max(1, int(self.cpus)), "device": "cuda" if self.gpus else "cpu"}
 
     def run_tasks(self, tasks: Mapping[str, Task], report: Callable[[Report], None], watch: Watch) -> None:
-        """Carry out tasks; ``report`` is called for each that ends, ``watch`` with those that are under way."""
+        """Carry out tasks; ``report`` is called for each that ends, ``watch`` with those that are under way.
+
+        Stopped is raised if no machine is left that can carry them out.
+        """
         if self.name == "local":
             local.run_tasks(tasks, self.workers or local.default_workers(), report, watch)
         else:

@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,8 +15,8 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from unweave.errors import Unavailable
-from unweave.study.engines.queue import ATTEMPTS, PAUSE, Queue
+from unweave.errors import Stopped
+from unweave.study.engines.queue import ATTEMPTS, PAUSE, UNREADY, Queue
 from unweave.study.engines.worker import READY, Report, Task, work
 
 ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -55,32 +56,33 @@ def available_memory() -> int | None:
 
 
 def run_tasks(
-    tasks: Mapping[str, Task], workers: int, report: Callable[[Report], None], watch: Callable[[list[str]], None]
+    tasks: Mapping[str, Task], workers: int, report: Callable[[Report], None], watch: Callable[[list[str], str], None]
 ) -> None:
     """Carry out tasks on worker processes; ``report`` is called for each that ends, ``watch`` with those under way.
 
-    A worker that is killed is replaced, and its run is continued from its last checkpoint. Ctrl-C ends all workers with
-    a checkpoint, a second Ctrl-C ends them at once.
+    A worker that is killed is replaced, and its run is continued from its last checkpoint. If this machine fails twice
+    in a row, what is under way is waited for, and Stopped is raised. Ctrl-C ends all workers with a checkpoint, and a
+    second Ctrl-C ends them at once.
     """
-    context = multiprocessing.get_context("spawn")
+    context, machine = multiprocessing.get_context("spawn"), socket.gethostname()
     queue = Queue(tasks, report)
     pool: list[WorkerProcess] = []
     try:
         pool.extend(_start(context) for _ in range(min(workers, len(tasks))))
         while queue or any(worker.task for worker in pool):
-            _hand_out(pool, queue)
-            watch([worker.name for worker in pool if worker.task])
-            _collect(pool, queue, context)
+            if not queue.is_aside(machine):
+                _hand_out(pool, queue)
+            elif not any(worker.task for worker in pool):
+                raise queue.stopped()
+            watch([worker.name for worker in pool if worker.task], "")
+            _collect(pool, queue, context, machine)
     finally:
         _end(pool)
 
 
 def _start(context: Any, deaths: int = 0) -> WorkerProcess:
     if deaths == ATTEMPTS:
-        raise Unavailable(
-            f"worker processes were killed {ATTEMPTS} times before they were ready: check the memory of this machine, "
-            "or use fewer --workers."
-        )
+        raise Stopped(UNREADY)
     here, there = context.Pipe()
     process = context.Process(target=work, args=(there, ENVIRONMENT), daemon=True)
     with single_threaded(), _terminal_held_back():
@@ -123,7 +125,7 @@ def _hand_out(pool: list[WorkerProcess], queue: Queue) -> None:
                 worker.connection.send(worker.task)
 
 
-def _collect(pool: list[WorkerProcess], queue: Queue, context: Any) -> None:
+def _collect(pool: list[WorkerProcess], queue: Queue, context: Any, machine: str) -> None:
     """Wait until something happens: a worker is ready, a report, or the death of a worker."""
     busy = [worker for worker in pool if worker.task or not worker.ready]
     if not busy:  # all runs that are left are trained by others
@@ -149,7 +151,7 @@ def _collect(pool: list[WorkerProcess], queue: Queue, context: Any) -> None:
             pool[place] = _start(context, worker.deaths + 1 if had is None else 0)
             if had is not None:
                 queue.lose(worker.name)
-        elif not queue.answer(said):
+        elif not queue.answer(said, machine):
             time.sleep(PAUSE)
 
 

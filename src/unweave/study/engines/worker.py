@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unweave.data import DataIdentity, FactorData, open_data
-from unweave.errors import Away, InputError, Unavailable
+from unweave.errors import Away, InputError, Unavailable, is_of_machine
 from unweave.metrics.scoring.request import ScoringInputs, Source, find_metrics
 from unweave.progress import set_level, told
 from unweave.store.files import versions, write_text
@@ -26,12 +26,14 @@ from unweave.store.record import LEFT_OUT, SCORING_ERROR, read_record
 from unweave.store.remote.checkout import Checkout, checked_out
 from unweave.store.state import State, read_state, write_state
 from unweave.store.store import Store
-from unweave.study.selection import best_step, good_enough, metric_of
 from unweave.study.spec import Scoring
+from unweave.study.table import best_step, good_enough, metric_of
 from unweave.training import Configuration, Execution, Run, fit, score
 from unweave.training.configuration import write_configuration
 
-Outcome = Literal["finished", "failed", "busy", "away"]  # away: the store cannot be reached any more
+Outcome = Literal["finished", "failed", "busy", "elsewhere", "away"]
+# busy: another process trains the run; elsewhere: this machine has failed, not the run; away: the same, because it has
+# waited for the store in vain
 LOOK = 10.0  # seconds between two looks at a run that another machine trains
 CACHED = 4  # data sets that a worker keeps open
 READY = "ready"  # what a worker process sends once, before its first task
@@ -70,7 +72,7 @@ class Worker:
         self._stores: set[str] = set()  # to which this machine has delivered what it had finished before
 
     def carry_out(self, task: Task) -> Report:
-        """Train and score one run; every outcome is recorded in the store."""
+        """Train and score one run; every outcome is recorded in the store, except for failures of this machine."""
         began = time.monotonic()
         configuration = Configuration(**task.fields)
         try:
@@ -84,14 +86,18 @@ class Worker:
             )
             with taken as checkout:
                 error = self._train_and_score(task, configuration, checkout)
+            outcome: Outcome = "failed" if error else "finished"
         except Busy:
             again = LOOK if is_address(task.store) else 0.0
             return Report(configuration.name, "busy", time.monotonic() - began, again=again)
-        except Away as away:
-            return Report(configuration.name, "away", time.monotonic() - began, str(away))
-        except Unavailable as unavailable:  # of the store itself, which cannot record it
-            error = str(unavailable)
-        outcome: Outcome = "failed" if error else "finished"
+        except Exception as failure:
+            error = str(failure) if isinstance(failure, Unavailable) else f"{type(failure).__name__}: {failure}"
+            if is_of_machine(failure):
+                outcome = "away" if isinstance(failure, Away) else "elsewhere"
+            elif isinstance(failure, Unavailable):  # of a run that is damaged in the store
+                outcome = "failed"
+            else:
+                raise
         return Report(configuration.name, outcome, time.monotonic() - began, error)
 
     def _begin(self, task: Task) -> None:
@@ -101,7 +107,10 @@ class Worker:
             self._stores.add(task.store)
 
     def _train_and_score(self, task: Task, configuration: Configuration, checkout: Checkout) -> str:
-        """Train and score a run in a folder of this machine; return the error if it failed, otherwise ""."""
+        """Train and score a run in a folder of this machine; return the error if it failed, otherwise "".
+
+        A failure of the machine is raised.
+        """
         folder = checkout.store / configuration.name
         try:
             data = self._open(configuration.data)
@@ -117,7 +126,9 @@ class Worker:
         except (KeyboardInterrupt, SystemExit, Busy):
             raise
         except BaseException as error:
-            with suppress(OSError):  # of a full disk, which is the error itself
+            if is_of_machine(error):
+                raise
+            with suppress(OSError):
                 record_failure(folder, configuration, error)
             return f"{type(error).__name__}: {error}"
         return ""

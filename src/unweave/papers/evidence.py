@@ -1,0 +1,190 @@
+"""The results of a finding: the table of its study, means and spreads over seeds, figures, and Student's t-test."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unweave.errors import InputError, extra
+from unweave.papers.finding import Claim, Picture
+
+if TYPE_CHECKING:
+    import pandas
+
+    from unweave.study import Study
+    from unweave.study.spec import Scoring
+    from unweave.training import Run
+
+PROTOCOL = ("samples", "test_samples", "seed", "settings")
+LEVEL = 0.05
+
+
+def collect(study: Study | None) -> pandas.DataFrame:
+    """Return the settings, the scores and the times of a study, and the protocol by which each run was scored."""
+    assert study is not None
+    table = study.table()
+    left = {"error", "data.folder"}  # a path of this machine
+    columns = [name for name in table if not str(name).startswith("configuration.") and name not in left]
+    stages = [study.spec.scoring_of(planned.stage) for planned in study.all_planned()]
+    protocols = [json.dumps(_protocol(scoring)) for scoring in stages]
+    return table[columns].assign(protocol=protocols)
+
+
+def _protocol(scoring: Scoring) -> dict[str, Any]:
+    """Return how runs were scored; tables that say nothing of the source are of new images."""
+    return scoring.model_dump(include=set(PROTOCOL) | ({"source"} if scoring.source != "fresh" else set()))
+
+
+def collect_local(study: Study | None) -> pandas.DataFrame:
+    """Return the table with one column per radius of each local metric, like ``local_mig at 0.1``."""
+    assert study is not None
+    pandas = extra("pandas", "study")
+    table = collect(study)
+    measured: dict[str, dict[str, float]] = {}
+    for run in study.runs():
+        found = run.scores
+        values: dict[str, float] = {}
+        for name in ("local_mig", "local_modularity"):
+            if name in found:
+                result: Any = found[name]
+                values |= {f"{name} at {rho:g}": float(v) for rho, v in zip(result.rho, result.per_rho, strict=True)}
+        measured[run.name] = values
+    extra_columns = pandas.DataFrame([measured.get(name, {}) for name in table["run"]], index=table.index)
+    return pandas.concat([table, extra_columns], axis=1)
+
+
+def first_runs(study: Study, **settings: Any) -> list[Run]:
+    """Return the finished run with the smallest seed of each recipe, among those with these settings."""
+    runs = sorted(study.runs(settings or None), key=lambda run: run.configuration.seed)
+    return list({run.configuration.recipe: run for run in reversed(runs)}.values())[::-1]
+
+
+def radii_of(table: pandas.DataFrame, metric: str) -> list[float]:
+    """Return the radii for which a table has a local metric, smallest first."""
+    start = f"{metric} at "
+    return sorted(float(str(name)[len(start) :]) for name in table if str(name).startswith(start))
+
+
+def finite(values: Any) -> Any:
+    """Return the finite numbers of a column."""
+    numbers = np.asarray(values, float)
+    return numbers[np.isfinite(numbers)]
+
+
+def over_seeds(table: pandas.DataFrame, by: Sequence[str], scores: Sequence[str]) -> pandas.DataFrame:
+    """Return "mean ± standard deviation" of scores over the runs of each group, and how many runs there are."""
+    pandas = extra("pandas", "study")
+    if missing := [name for name in (*by, *scores) if name not in table]:
+        raise InputError(f"the table has no column {missing[0]!r}.")
+    rows: list[dict[str, Any]] = []
+    for key, runs in table.groupby(list(by), dropna=False, sort=False):
+        row: dict[str, Any] = dict(zip(by, key, strict=True))
+        row["seeds"] = len(runs)
+        row |= {score: mean_and_spread(runs[score].to_numpy(float)) for score in scores}
+        rows.append(row)
+    return pandas.DataFrame(rows, columns=[*by, "seeds", *scores])
+
+
+def mean_and_spread(values: np.ndarray[Any, np.dtype[np.float64]]) -> str:
+    """Return "0.52 ± 0.03"; the spread is the sample standard deviation, left out for a single value."""
+    values = values[np.isfinite(values)]
+    if len(values) == 0:
+        return "–"
+    spread = f" ± {values.std(ddof=1):.3f}" if len(values) > 1 else ""
+    return f"{values.mean():.3f}{spread}"
+
+
+def fastest(runs: pandas.DataFrame, by: Sequence[str]) -> pandas.DataFrame:
+    """Return the seconds of training of the fastest run of each group, to which other work on a machine only adds."""
+    seconds = runs.groupby(list(by), dropna=False, sort=False)["seconds"].min()
+    return seconds.round(0).astype(int).rename("seconds of the fastest run").reset_index()
+
+
+def finished(table: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the finished runs of a table."""
+    return table[table["state"] == "finished"] if "state" in table else table
+
+
+def of_table(
+    name: str,
+    caption: str,
+    runs: Callable[[pandas.DataFrame], pandas.DataFrame] = finished,
+    needs: tuple[str, ...] = (),
+    **settings: Any,
+) -> Picture:
+    """Return the picture that a figure of tables makes from the finished runs.
+
+    Args:
+        name: The figure, as in ``unweave figure list``.
+        caption: What is written below it.
+        runs: A function that selects what is drawn of a table.
+        needs: The columns without which there is nothing to draw.
+        **settings: Settings of the figure.
+
+    Returns:
+        The picture.
+    """
+
+    def draw(table: pandas.DataFrame) -> Any:
+        from unweave.questions import figure_named
+
+        figure = figure_named(name)
+        return figure.draw(figure.make(runs(table), **settings))
+
+    return Picture(name.replace("_", "-"), caption, draw, needs)
+
+
+@dataclass(frozen=True)
+class Test:
+    """The seeds of one method against those of another."""
+
+    names: tuple[str, str]
+    means: tuple[float, float]
+    seeds: tuple[int, int]
+    t: float
+    p: float
+
+    @property
+    def exceeds(self) -> bool:
+        """Return whether the first method has the higher mean, and p is below the level."""
+        return self.t > 0 and self.p < LEVEL
+
+
+def compare(runs: pandas.DataFrame, one: str, other: str, score: str) -> Test | None:
+    """Return the test of two values of the column ``method``, None if one of them has fewer than two runs."""
+    from scipy.stats import ttest_ind
+
+    if score not in runs:
+        return None
+    a, b = (finite(runs[runs["method"] == method][score]) for method in (one, other))
+    if len(a) < 2 or len(b) < 2:
+        return None
+    test = ttest_ind(a, b)
+    return Test((one, other), (a.mean(), b.mean()), (len(a), len(b)), float(test.statistic), float(test.pvalue))
+
+
+def judge_above(sentence: str, runs: pandas.DataFrame, one: str, others: Sequence[str], score: str) -> Claim:
+    """Judge whether one method exceeds all others.
+
+    One that it does not exceed refutes the claim; otherwise it is not tested if one of the others has no runs.
+    """
+    tests = [compare(runs, one, other, score) for other in others]
+    refuted = any(not test.exceeds for test in tests if test is not None)
+    return Claim(sentence, False if refuted else None if None in tests else True, evidence(tests))
+
+
+def evidence(tests: Sequence[Test | None]) -> str:
+    """Return the numbers of tests in a sentence, with the rule."""
+    known = [test for test in tests if test is not None]
+    texts = [
+        f"{test.names[0]} {test.means[0]:.3f} against {test.names[1]} {test.means[1]:.3f}, {test.seeds[0]} and "
+        f"{test.seeds[1]} seeds, t = {test.t:.2f}, p = {test.p:.2g}"
+        for test in known
+    ]
+    if len(known) < len(tests) or not known:
+        texts.append("a method has fewer than two runs")
+    return f"{'; '.join(texts)}. Student's t-test, two-sided; a method exceeds another if p < {LEVEL}."

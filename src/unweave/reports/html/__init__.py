@@ -1,1 +1,0 @@
-"""HTML of reports: markup, pages, tables, and figures inside a page."""
