@@ -11,7 +11,17 @@ import pytest
 
 from tests.study.tiny import SPEC
 from unweave.errors import InputError
-from unweave.papers.evidence import collect, collect_local, fastest, finished, mean_and_spread, over_seeds, radii_of
+from unweave.papers.evidence import (
+    add_progress,
+    collect,
+    collect_local,
+    draw_progress,
+    fastest,
+    finished,
+    mean_and_spread,
+    over_seeds,
+    radii_of,
+)
 from unweave.study import Study
 
 LOCAL = (
@@ -59,3 +69,22 @@ def test_local_scores_have_a_column_for_each_radius(tmp_path: Path) -> None:
     protocol = json.loads(table["protocol"][0])
     assert protocol["settings"] == {"local_mig": {"rho": [0.5, 1.0], "points": 60, "min_values": 2}}
     assert protocol["samples"] == study.spec.score.samples
+
+
+def test_runs_are_measured_at_their_snapshots(tmp_path: Path) -> None:
+    study = Study(SPEC.replace("steps = 3", "steps = 10\nsnapshots = 10"), store=tmp_path)
+    assert study.run(workers=1) == {"finished": 6}
+    runs = study.runs()
+    table = add_progress(collect(study), runs[1:], lambda run: {"step at": float(run.step)})
+    others = table["run"] != runs[0].name
+    assert set(table.loc[others, "step at after 10 %"]) == {1}
+    assert set(table.loc[others, "step at after 30 %"]) == {3}
+    assert table.loc[~others, "step at after 10 %"].isna().all()
+    drawn = draw_progress(table.assign(**{"step at": 10.0}), ["step at"])
+    points = {tuple(xy) for line in drawn.axes[0].lines for xy in np.transpose(line.get_data())}
+    assert points == {(10.0, 1.0), (30.0, 3.0), (100.0, 10.0)}
+
+
+def test_columns_of_progress_are_no_radii() -> None:
+    columns = ["local_mig at 0.1", "local_mig at 1", "local_mig at 0.1 after 10 %", "mig"]
+    assert radii_of(pd.DataFrame(columns=columns), "local_mig") == [0.1, 1.0]

@@ -1,9 +1,10 @@
-"""The results of a finding: the table of its study, means and spreads over seeds, figures, and Student's t-test."""
+"""The results of a finding: its table, scores during training, means and spreads over seeds, Student's t-test."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 PROTOCOL = ("samples", "test_samples", "seed", "settings")
 LEVEL = 0.05
+SHARES = (0.1, 0.3)  # of a run, after which it is measured as well
+TRAINED = "trained, % of the run"  # the column of the share in the table that is drawn
 
 
 def collect(study: Study | None) -> pandas.DataFrame:
@@ -57,6 +60,53 @@ def collect_local(study: Study | None) -> pandas.DataFrame:
     return pandas.concat([table, extra_columns], axis=1)
 
 
+def add_progress(
+    table: pandas.DataFrame, runs: Sequence[Run], measure: Callable[[Run], Mapping[str, float]]
+) -> pandas.DataFrame:
+    """Return the table with what was measured of each run during training, in columns like ``mig after 10 %``.
+
+    Args:
+        table: One row per run; rows whose run is not among ``runs`` get no values.
+        runs: Runs with snapshots, of which those after 10 % and 30 % of the steps are measured.
+        measure: Returns the scores of a run with the weights that it is given with, by column.
+
+    Returns:
+        The table with more columns.
+    """
+    pandas = extra("pandas", "study")
+    measured: dict[str, dict[str, float]] = {}
+    for run in runs:
+        steps, kept = run.configuration.steps, set(run.snapshots())
+        for share in SHARES:
+            if (step := round(share * steps)) in kept:
+                found = {_after(name, share): value for name, value in measure(run.at(step)).items()}
+                measured.setdefault(run.name, {}).update(found)
+    columns = pandas.DataFrame([measured.get(name, {}) for name in table["run"]], index=table.index)
+    return pandas.concat([table, columns], axis=1)
+
+
+def draw_progress(table: pandas.DataFrame, scores: Sequence[str]) -> Any:
+    """Draw scores against the share of the run that was trained, one row of panels per data set.
+
+    ``table`` has the columns of :func:`add_progress`; ``method``, or ``recipe``, tells methods apart. The values after
+    100 % are the final scores.
+    """
+    from unweave.figures.score_by_spacing import draw_score_by_spacing, make_score_by_spacing
+
+    pandas = extra("pandas", "study")
+    parts = []
+    for share in (*SHARES, 1.0):
+        columns = {name: name if share == 1 else _after(name, share) for name in scores}
+        values = {name: table[column] for name, column in columns.items()}
+        parts.append(table.assign(**values, **{TRAINED: 100 * share}))
+    both = pandas.concat(parts, ignore_index=True)
+    return draw_score_by_spacing(make_score_by_spacing(both, setting=TRAINED, metrics=scores))
+
+
+def _after(name: str, share: float) -> str:
+    return f"{name} after {100 * share:g} %"
+
+
 def first_runs(study: Study, **settings: Any) -> list[Run]:
     """Return the finished run with the smallest seed of each recipe, among those with these settings."""
     runs = sorted(study.runs(settings or None), key=lambda run: run.configuration.seed)
@@ -65,8 +115,8 @@ def first_runs(study: Study, **settings: Any) -> list[Run]:
 
 def radii_of(table: pandas.DataFrame, metric: str) -> list[float]:
     """Return the radii for which a table has a local metric, smallest first."""
-    start = f"{metric} at "
-    return sorted(float(str(name)[len(start) :]) for name in table if str(name).startswith(start))
+    found = (re.fullmatch(rf"{metric} at ([\d.]+)", str(name)) for name in table)
+    return sorted(float(match[1]) for match in found if match)
 
 
 def finite(values: Any) -> Any:

@@ -12,8 +12,10 @@ from unweave.errors import extra
 from unweave.papers.evidence import (
     LEVEL,
     Test,
+    add_progress,
     collect_local,
     compare,
+    draw_progress,
     evidence,
     fastest,
     finished,
@@ -70,12 +72,27 @@ SEED = 0
 
 
 def measure(study: Study | None) -> pandas.DataFrame:
-    """Return the table of the study with local scores, and how well each run's columns isolate a dot."""
+    """Return the table of the study with local scores, and how well each run's columns isolate a dot.
+
+    Both are also measured during training, at the smallest radius.
+    """
+    from unweave.training import score
+
     assert study is not None
-    table = collect_local(study)
-    isolated = {run.name: isolation(run) for run in study.runs()}
+    table, runs, scoring = collect_local(study), study.runs(), study.spec.score
+    isolated = {run.name: isolation(run) for run in runs}
     table["isolation"] = [isolated.get(name, float("nan")) for name in table["run"]]
-    return table
+    radius = radii_of(table, "local_mig")[0]
+    protocol = {
+        **scoring.model_dump(include={"samples", "test_samples", "seed"}),
+        "settings": {"local_mig": {**scoring.settings["local_mig"], "rho": [radius]}},
+    }
+
+    def measure_at(run: Run) -> dict[str, float]:
+        found = score(run, metrics=["local_mig"], **protocol).table["local_mig"]
+        return {f"local_mig at {radius:g}": found, "isolation": isolation(run)}
+
+    return add_progress(table, runs, measure_at)
 
 
 def answer(table: pandas.DataFrame) -> Answer:
@@ -256,6 +273,13 @@ def draw_methods(table: pandas.DataFrame) -> Figure:
     return draw_score_strips(make_score_strips(compared, metrics=small, by="method"))
 
 
+def draw_learning(table: pandas.DataFrame) -> Figure:
+    """Draw local MIG at the smallest radius and isolation against the share of the run that was trained."""
+    runs = with_methods(learned(table))
+    figure: Figure = draw_progress(runs, (_columns(runs, "local_mig")[0], "isolation"))
+    return figure
+
+
 def long_form(runs: pandas.DataFrame) -> pandas.DataFrame:
     """Return one row per run, metric and radius: ``data``, ``recipe``, ``method``, ``metric``, ``rho``, ``score``."""
     columns = [f"{metric} at {rho:g}" for metric in METRICS for rho in radii_of(runs, metric)]
@@ -288,6 +312,13 @@ FINDING = Finding(
             "radii", "Local MIG and modularity against the radius of neighbourhoods (figures 4 and 7).", draw_radii
         ),
         Picture("methods", "Local scores of every run at the smallest radius (figure 5).", draw_methods),
+        Picture(
+            "learning",
+            "Local MIG at the smallest radius, and isolation, after 10 %, 30 % and all of the steps, of the runs whose "
+            "snapshots were measured.",
+            draw_learning,
+            needs=("isolation after 10 %",),
+        ),
     ),
     views=(Picture("columns", "The six largest columns of the Jacobian at one image, first seed.", draw_columns),),
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unweave.errors import extra
-from unweave.papers.evidence import collect, finished, finite, over_seeds
+from unweave.papers.evidence import add_progress, collect, draw_progress, finished, finite, over_seeds
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 from unweave.store.measurements import read_scores
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from unweave.study import Study
+    from unweave.training import Run
 
 SCORES = (
     "infomec.modularity",
@@ -93,13 +94,24 @@ NAMES = {
 
 
 def measure(study: Study | None) -> pandas.DataFrame:
-    """Return the table of the study with the number of active latents, by the rule of InfoMEC."""
+    """Return the table of the study with the number of active latents, by the rule of InfoMEC.
+
+    The runs of the second stage are also measured as they were during training.
+    """
+    from unweave.training import score
+
     assert study is not None
     table = collect(study)
     scored = table["snapshot"] if "snapshot" in table else table["step"]
     study.stored.copy(table["run"])
     table[ACTIVE] = [_active(study.store / run, step) for run, step in zip(table["run"], scored, strict=True)]
-    return table
+    protocol = study.spec.scoring_of(stage=2).model_dump(include={"samples", "test_samples", "seed", "settings"})
+
+    def measure_at(run: Run) -> dict[str, float]:
+        found = score(run, metrics=study.spec.metrics, **protocol).table
+        return {name: found[name] for name in (*SCORES, "psnr")}
+
+    return add_progress(table, study.runs(lambda row: row.settings["seed"] >= FRESH), measure_at)
 
 
 def _active(folder: Path, step: float) -> float:
@@ -275,6 +287,12 @@ def _published_costs() -> pandas.DataFrame:
     return extra("pandas", "study").DataFrame(rows)
 
 
+def draw_learning(table: pandas.DataFrame) -> Figure:
+    """Draw InfoM, DCI disentanglement and PSNR of the second stage against the share of the run that was trained."""
+    figure: Figure = draw_progress(fresh(table), (INFO_M, DCI_D, "psnr"))
+    return figure
+
+
 FINDING = Finding(
     "tripod",
     "Hsu et al. 2024, Tables 1 and 6",
@@ -282,5 +300,13 @@ FINDING = Finding(
     "Tripod, QLAE and β-TCVAE, and does worse without either penalty.",
     answer,
     measure,
-    figures=(Picture("scores", "InfoM and DCI of every run of the second stage.", draw_scores),),
+    figures=(
+        Picture("scores", "InfoM and DCI of every run of the second stage.", draw_scores),
+        Picture(
+            "learning",
+            "InfoM, DCI disentanglement and PSNR after 10 %, 30 % and all of the steps.",
+            draw_learning,
+            needs=("psnr after 10 %",),
+        ),
+    ),
 )
