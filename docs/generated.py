@@ -159,7 +159,7 @@ def method_page(name: str) -> str:
     if recipe.linear is None:
         lines += ["## Loss", "", "| weight | term | formula |", "|---|---|---|"]
         for weighted in recipe.terms:
-            formula = getattr(type(weighted.term), "formula", "")
+            formula = re.sub(r"\$(.+?)\$", r":math:`\1`", weighted.term.formula)
             lines.append(f"| {weighted.weight:g} | {weighted.name} | {_cell(formula)} |")
         lines.append("")
     lines += ["## Settings", "", "| setting | default |", "|---|---|"]

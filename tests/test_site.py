@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
+import inspect
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from xml.etree import ElementTree
 
 import pytest
 
+import unweave
 from unweave.metrics import METRICS
 from unweave.papers import FINDINGS, overview, page, write_document
 from unweave.recipes import RECIPES, compose
+from unweave.terms import TERMS
 
 ROOT = Path(__file__).parents[1]
 
@@ -41,6 +47,17 @@ def test_the_page_of_a_method_has_its_terms_and_its_command(site: ModuleType, na
     assert {"## Loss", "## Formula"} & set(headings)
     for weighted in compose(name, {}, factors=5).terms:
         assert f"| {weighted.weight:g} | {weighted.name} |" in text
+
+
+def test_the_formulas_of_terms_are_set(site: ModuleType) -> None:
+    formulas = [formula for term in TERMS.values() for formula in re.findall(r"\$(.+?)\$", term.formula)]
+    assert len(formulas) > len(TERMS)
+    for formula in formulas:
+        shown = ElementTree.fromstring(site.on_page_content(f":math:<code>{html.escape(formula)}</code>"))
+        assert shown.tag.endswith("math")
+        assert not set("\\_") & set("".join(shown.itertext())), formula  # no command was left as text
+    assert r":math:`\sum_{i \ne j} C_{ij}^2 + " in site.method_page("dip_vae_i")
+    assert "$" not in site.method_page("dip_vae_i")
 
 
 def test_the_page_of_a_method_lists_where_it_differs_and_nothing_else(site: ModuleType) -> None:
@@ -131,6 +148,13 @@ def test_the_page_of_a_metric_says_what_to_know(site: ModuleType, name: str) -> 
     assert METRICS[name].question in text
     assert METRICS[name].weakness in text
     assert f"::: {METRICS[name].function.__module__}.{name}\n" in text
+
+
+@pytest.mark.parametrize("name", [*METRICS, *unweave.__all__])
+def test_the_reference_has_an_example_of_what_is_public(name: str) -> None:
+    thing = METRICS[name].function if name in METRICS else getattr(unweave, name)
+    if callable(thing):
+        assert "Examples:\n    >>> " in inspect.cleandoc(thing.__doc__ or "")
 
 
 def test_the_reference_describes_everything_once(site: ModuleType) -> None:

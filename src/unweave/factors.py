@@ -38,19 +38,37 @@ class Factor:
 
 
 class Ordered(Factor):
-    """Values on a line: close numbers are similar."""
+    """Values on a line: close numbers are similar.
+
+    Examples:
+        >>> import unweave
+        >>> unweave.FactorSpace.of(x=unweave.Ordered(8)) == unweave.FactorSpace.of(x=8)  # the default
+        True
+    """
 
     kind = "ordered"
 
 
 class Cyclic(Factor):
-    """Values on a circle: the last is next to the first."""
+    """Values on a circle: the last is next to the first.
+
+    Examples:
+        >>> import unweave
+        >>> unweave.FactorSpace.of(hue=unweave.Cyclic(10), x=8).kinds
+        ('cyclic', 'ordered')
+    """
 
     kind = "cyclic"
 
 
 class Categorical(Factor):
-    """Values without order: two values are equal or different."""
+    """Values without order: two values are equal or different.
+
+    Examples:
+        >>> import unweave
+        >>> unweave.FactorSpace.of(shape=unweave.Categorical(3), x=8).kinds
+        ('categorical', 'ordered')
+    """
 
     kind = "categorical"
 
@@ -72,7 +90,16 @@ class FixedBatches(NamedTuple):
 
 @dataclass(frozen=True)
 class FactorSpace:
-    """Every combination of the named factors, in C order: the last factor varies fastest."""
+    """Every combination of the named factors, in C order: the last factor varies fastest.
+
+    Examples:
+        >>> import unweave
+        >>> space = unweave.FactorSpace.of(shape=unweave.Categorical(3), x=8, y=8)
+        >>> print(space, len(space), space.size)
+        shape 3 · x 8 · y 8 3 192
+        >>> space.traverse([0, 2, 5], "shape").tolist()  # every shape at one place
+        [[0, 2, 5], [1, 2, 5], [2, 2, 5]]
+    """
 
     names: tuple[str, ...]
     factors: tuple[Factor, ...]

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.terms.models import SHAPE, forward, gradient
+from unweave.cli.parts import plain_formula
 from unweave.errors import InputError
 from unweave.latents import LATENTS, Gaussian
 from unweave.model import Forward
@@ -48,6 +49,7 @@ def test_a_term_says_what_it_is(name: str) -> None:
     assert term.title == f"the {name.replace('_', ' ')} term"
     assert term.formula
     assert "\n" not in term.formula
+    assert not set("\\$^") & set(plain_formula(term.formula))  # as a terminal prints it
     assert "20" in term.paper  # a year
 
 

@@ -16,6 +16,23 @@ from unweave.errors import InputError
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from the list, or module:name for your own.")]
 Row = dict[str, Any]
+SYMBOLS = {  # LaTeX to characters of a terminal
+    "|": "‖",
+    "mid": "|",
+    "sum": "Σ",
+    "prod": "Π",
+    "partial": "∂",
+    "beta": "β",
+    "mu": "μ",
+    "sigma": "σ",
+    "Phi": "Φ",
+    "ne": "≠",
+    "approx": "≈",
+    "sim": "~",
+    "cdot": "·",
+    "frac12": "½",
+    "top": "ᵀ",
+}
 
 
 def _group(kind: str, about: str) -> typer.Typer:
@@ -157,7 +174,7 @@ def _recipe_facts(name: str) -> list[list[str]]:
     for weighted in recipe.terms:
         schedule = weighted.schedule
         over = "" if schedule.kind == "constant" else f", {schedule.kind} over {schedule.over:.3g} of the run"
-        facts.append([f"+ {weighted.weight:g} ×", f"{weighted.name}: {weighted.term.formula}{over}"])
+        facts.append([f"+ {weighted.weight:g} ×", f"{weighted.name}: {plain_formula(weighted.term.formula)}{over}"])
     if recipe.grouping is not None:
         facts.append(["pairs", _pairs(recipe.grouping.model_dump())])
     if recipe.linear is None:
@@ -169,6 +186,27 @@ def _recipe_facts(name: str) -> list[list[str]]:
     return facts
 
 
+def plain_formula(text: str) -> str:
+    r"""Return a sentence with its LaTeX, which stands between dollar signs, in characters of a terminal.
+
+    >>> plain_formula(r"$\sum_j (x_j - \hat{x}_j)^2$ over latents")
+    'Σⱼ (xⱼ − x̂ⱼ)² over latents'
+    """
+    return re.sub(r"\$(.+?)\$", lambda found: _in_characters(found[1]), text)
+
+
+def _in_characters(latex: str) -> str:
+    text = re.sub(r"\\text\{(.+?)\}", r"\1", latex)
+    text = re.sub(r"\\hat\{(\w)\}", "\\1\N{COMBINING CIRCUMFLEX ACCENT}", text)
+    text = re.sub(r"\\(frac12|[A-Za-z]+|\|)", lambda found: SYMBOLS.get(found[1], found[1]), text)
+    text = re.sub(r"\^ᵀ", "ᵀ", text).replace("'", "′").replace("-", "−").replace(" ≠ ", "≠")
+    text = re.sub(r"\^(\d)", lambda found: found[1].translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")), text)
+    text = re.sub(
+        r"_([0-9ijlpv])", lambda found: found[1].translate(str.maketrans("0123456789ijlpv", "₀₁₂₃₄₅₆₇₈₉ᵢⱼₗₚᵥ")), text
+    )
+    return re.sub(r"_\{(\w+)\}", r"_\1", text)
+
+
 def _term_row(name: str, term: Any) -> Row:
     from unweave.latents import LATENTS
     from unweave.terms import Term
@@ -176,7 +214,7 @@ def _term_row(name: str, term: Any) -> Row:
     _check_subclass("term", name, term, Term)
     kinds = [kind for kind, latent in LATENTS.items() if issubclass(latent, term.latents)]
     latents = "all" if len(kinds) == len(LATENTS) else ", ".join(kinds)
-    facts = [["formula", term.formula], ["paper", term.paper], ["latents", latents]]
+    facts = [["formula", plain_formula(term.formula)], ["paper", term.paper], ["latents", latents]]
     return {**_described(name, term), "facts": facts, "settings": _fields(term)}
 
 

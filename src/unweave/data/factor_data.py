@@ -55,6 +55,17 @@ class FactorData:
     A subclass sets ``name``, ``card`` and ``shape`` and implements :meth:`_draw` or :meth:`_read`. Slow work
     (reading files, drawing a grid) belongs in :meth:`prepare`, not in ``__init__``, so that the identity of the set can
     be computed without it. A change that alters pixels must change ``version``.
+
+    Examples:
+        >>> import torch, unweave
+        >>> data = unweave.load("xysquares")
+        >>> print(data.space)
+        x0 8 · y0 8 · x1 8 · y1 8 · x2 8 · y2 8
+        >>> images, factors = data.sample(4, torch.Generator().manual_seed(0))
+        >>> images.shape, factors.shape
+        (torch.Size([4, 3, 64, 64]), torch.Size([4, 6]))
+        >>> data.images(factors).equal(images)
+        True
     """
 
     name: str

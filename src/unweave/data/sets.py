@@ -80,6 +80,15 @@ def load(source: Source, **options: Any) -> FactorData:
     with a slash or a dot in it, a path, an array, a tensor or a torch Dataset is your own images: see
     :func:`~unweave.data.files.own_sources.load_own`. ``hf:OWNER/NAME`` is a data set of the Hugging Face hub: see
     :func:`~unweave.data.files.hub.load_hub`. Options go to the set; ``unweave data show NAME`` lists them.
+
+    Examples:
+        >>> import numpy as np, unweave
+        >>> print(unweave.load("xysquares", spacing=4).space)
+        x0 8 · y0 8 · x1 8 · y1 8 · x2 8 · y2 8
+        >>> pictures = np.zeros((6, 16, 16), dtype=np.uint8)
+        >>> labels = [[x, light] for x in range(3) for light in range(2)]
+        >>> print(unweave.load(pictures, factors=labels, names=["x", "light"]).space)
+        x 3 · light 2
     """
     if not _is_name(source):
         on_hub = isinstance(source, str) and source.startswith(PREFIX)

@@ -36,6 +36,13 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         settings: Other settings of the recipe and of the run, such as ``{"beta": 4, "net": "mlp"}``.
         store: Where the run is kept, so that the same fit is not trained twice; by default a folder
             that is removed with the run.
+
+    Examples:
+        >>> import numpy as np, unweave
+        >>> images = np.random.default_rng(0).random((20, 16, 16))
+        >>> codes = unweave.Estimator("pca", settings={"latents": 3}).fit_transform(images)
+        >>> codes.shape
+        (20, 3)
     """
 
     def __init__(

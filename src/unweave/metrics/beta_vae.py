@@ -56,6 +56,13 @@ def beta_vae_score(
 
     Returns:
         The accuracy on the test votes, and that on the votes of the fit.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import beta_vae_score
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> beta_vae_score(factors, factors, train=200, test=100).score
+        1.0
     """
     check_positive("beta_vae_score", train=train, test=test, batch=batch)
     source = draws("beta_vae_score", represent, space, seed, kinds=kinds, groups=groups, sparse=True)

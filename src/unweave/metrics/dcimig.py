@@ -51,6 +51,16 @@ def dcimig(
 
     Returns:
         The score, the largest gap of each factor, and the mutual information.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import dcimig
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> round(dcimig(factors, factors).score, 2)
+        1.0
+        >>> mixed = torch.stack([factors.sum(1), factors[:, 0] - factors[:, 1]], dim=1)  # both know both
+        >>> round(dcimig(mixed, factors).score, 2)
+        0.07
     """
     sample = labelled("dcimig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, sparse=True)
     classes = sample.factors[:, sample.varying]

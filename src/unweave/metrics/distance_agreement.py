@@ -52,6 +52,17 @@ def distance_agreement(
 
     Returns:
         The correlations, Spearman's and Pearson's, of each two kinds of distance.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.metrics import distance_agreement
+        >>> def agreement(spacing):
+        ...     data = unweave.load("xysquares", spacing=spacing)
+        ...     return distance_agreement(data, lambda images: images.flatten(1), pairs=200).score  # pixels as codes
+        >>> round(agreement(1), 2)  # squares overlap with their neighbours
+        1.0
+        >>> agreement(8)  # they do not: pixels say nothing about distances
+        0.0
     """
     pairs = whole("distance_agreement: pairs", pairs, at_least=3)
     generator = torch.Generator().manual_seed(check_seed(seed))

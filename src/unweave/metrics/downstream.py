@@ -97,6 +97,13 @@ def downstream(
 
     Returns:
         The accuracies by classifier, number of labels and factor; ``score`` is their mean at the largest number.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import downstream
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> downstream(factors, factors, sizes=[100]).score
+        1.0
     """
     if isinstance(sizes, str) or not isinstance(sizes, Iterable):
         raise InputError(f"downstream: sizes must be a list of numbers of labels, like (10, 100), got {sizes!r}.")

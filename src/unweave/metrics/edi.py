@@ -81,6 +81,14 @@ def edi(
 
     Returns:
         Modularity, compactness and explicitness, with the matrix that they come from.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import edi
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> result = edi(factors, factors)
+        >>> round(result.modularity, 2), round(result.compactness, 2), round(result.explicitness, 2)
+        (1.0, 1.0, 1.0)
     """
     if captured not in get_args(Captured):
         raise InputError(f"edi: captured must be one of {', '.join(get_args(Captured))}, got {captured!r}.")

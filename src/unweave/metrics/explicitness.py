@@ -69,6 +69,15 @@ def explicitness(
 
     Returns:
         The mean area on the test and on the training sample, and the area of each factor.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import explicitness
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> explicitness(factors, factors).score
+        1.0
+        >>> explicitness(torch.zeros(200, 2), factors).score  # chance
+        0.5
     """
     if classifier not in CLASSIFIERS:
         raise InputError(f"explicitness: classifier must be 'multinomial' or 'one-vs-rest', got {classifier!r}.")

@@ -60,6 +60,15 @@ def factor_vae_score(
 
     Returns:
         The accuracy on the test votes and on the votes of the majority, and the table of votes.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import factor_vae_score
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> factor_vae_score(factors, factors, train=200, test=100, batch=16).score
+        1.0
+        >>> factor_vae_score(torch.zeros(200, 2), factors, train=200, test=100, batch=16).score  # constant codes
+        0.0
     """
     check_positive("factor_vae_score", train=train, test=test, batch=batch, variance_points=variance_points)
     source = draws("factor_vae_score", represent, space, seed, kinds=kinds, groups=groups)

@@ -43,6 +43,13 @@ def fairness(
 
     Returns:
         The mean total variation, lower is better, and that of each pair of factors.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.metrics import fairness
+        >>> space = unweave.FactorSpace.of(x=4, y=4)
+        >>> fairness(lambda points: points.float(), space, train=200).score  # predictions of x do not depend on y
+        0.0
     """
     check_positive("fairness", train=train, points=points)
     axes = varying_axes("fairness", space).tolist()

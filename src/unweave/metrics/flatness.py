@@ -36,6 +36,13 @@ def flatness(represent: Represent, space: FactorSpace, *, traversals: int = 1_02
 
     Returns:
         The flatness of each factor and its mean.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.metrics import flatness
+        >>> space = unweave.FactorSpace.of(x=8, y=8)
+        >>> round(flatness(lambda points: points.float(), space, traversals=16).score, 2)  # codes on straight lines
+        1.0
     """
     check_positive("flatness", traversals=traversals)
     generator = torch_generator(seed)

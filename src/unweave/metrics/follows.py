@@ -105,6 +105,13 @@ def follows(
 
     Returns:
         The share and the chance of each latent and factor.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import follows
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> [str(link) for link in follows(-factors.float(), factors, names=["x", "y"]).links]
+        ['z0 → x 0.97 (chance 0.03)', 'z1 → y 0.98 (chance 0.02)']
     """
     sample = labelled("follows", codes, factors, kinds=kinds, factor_bins=bins, sparse=True)
     table, present = sample.factors, sample.factors >= 0

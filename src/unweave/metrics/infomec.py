@@ -102,6 +102,14 @@ def infomec(
 
     Returns:
         Modularity, explicitness and compactness, with the matrix that they come from.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import infomec
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> result = infomec(factors, factors, discrete=True)
+        >>> round(result.modularity, 2), round(result.compactness, 2), round(result.explicitness, 2)
+        (1.0, 1.0, 1.0)
     """
     if variant not in VARIANTS:
         raise unknown("variant", variant, VARIANTS)

@@ -59,6 +59,16 @@ def irs(
 
     Returns:
         The score, the robustness of each latent and of each pair, and the best factor of each latent.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import irs
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> irs(factors, factors).score
+        1.0
+        >>> mixed = torch.stack([factors.sum(1), factors[:, 0] - factors[:, 1]], dim=1)  # both know both
+        >>> round(irs(mixed, factors).score, 2)
+        0.57
     """
     check_positive("irs", points=points)
     if not 0 < quantile <= 1:

@@ -51,6 +51,16 @@ def jemmig(
 
     Returns:
         The mean score, that of each factor, and the joint entropies.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import jemmig
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> round(jemmig(factors, factors).score, 2)
+        1.0
+        >>> mixed = torch.stack([factors.sum(1), factors[:, 0] - factors[:, 1]], dim=1)  # both know both
+        >>> round(jemmig(mixed, factors).score, 2)
+        0.33
     """
     sample = labelled(
         "jemmig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, groups=groups, sparse=True

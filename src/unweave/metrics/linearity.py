@@ -37,6 +37,13 @@ def linearity(represent: Represent, space: FactorSpace, *, traversals: int = 1_0
 
     Returns:
         The two ratios and axis alignment, overall and by factor.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.metrics import linearity
+        >>> space = unweave.FactorSpace.of(x=8, y=8)
+        >>> round(linearity(lambda points: points.float(), space, traversals=16).score, 2)
+        1.0
     """
     check_positive("linearity", traversals=traversals)
     generator = torch_generator(seed)

@@ -100,10 +100,26 @@ def local(
 
 
 def local_mig(represent: Represent, space: FactorSpace, **settings: Any) -> Local:
-    """Compute the local MIG (Rhodes & Lee 2021), with the settings of :func:`local`."""
+    """Compute the local MIG (Rhodes & Lee 2021), with the settings of :func:`local`.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.metrics import local_mig
+        >>> space = unweave.FactorSpace.of(x=30, y=30)
+        >>> round(local_mig(lambda points: points.float(), space, neighbourhoods=3).score, 2)
+        0.9
+    """
     return local(mig, represent, space, **settings)
 
 
 def local_modularity(represent: Represent, space: FactorSpace, **settings: Any) -> Local:
-    """Compute the local modularity (Rhodes & Lee 2021), with the settings of :func:`local`."""
+    """Compute the local modularity (Rhodes & Lee 2021), with the settings of :func:`local`.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.metrics import local_modularity
+        >>> space = unweave.FactorSpace.of(x=30, y=30)
+        >>> round(local_modularity(lambda points: points.float(), space, neighbourhoods=3).score, 2)
+        1.0
+    """
     return local(modularity, represent, space, **settings)

@@ -52,6 +52,13 @@ def mcc(
 
     Returns:
         The mean, the correlations and the matching.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import mcc
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> round(mcc(-2 * factors.flip(1), factors).score, 2)  # order, sign and scale do not matter
+        1.0
     """
     if method not in ("pearson", "spearman"):
         raise InputError(f"mcc: method must be 'pearson' or 'spearman', got {method!r}.")

@@ -52,6 +52,16 @@ def mig(
 
     Returns:
         The mean gap, the gap of each factor, and the mutual information.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import mig
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> mig(factors, factors).score  # one latent per factor
+        1.0
+        >>> mixed = torch.stack([factors.sum(1), factors[:, 0] - factors[:, 1]], dim=1)  # both know both
+        >>> round(mig(mixed, factors).score, 2)
+        0.0
     """
     sample = labelled("mig", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, sparse=True)
     information = latent_information(sample, groups, joint, bins=bins)

@@ -53,6 +53,16 @@ def mig_sup(
 
     Returns:
         The mean gap and the gap of each latent.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import mig_sup
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> mig_sup(factors, factors).score
+        1.0
+        >>> mixed = torch.stack([factors.sum(1), factors[:, 0] - factors[:, 1]], dim=1)  # both know both
+        >>> round(mig_sup(mixed, factors).score, 2)
+        0.1
     """
     if normaliser not in ("factor", "code"):
         raise InputError(f"mig_sup: normaliser must be 'factor' or 'code', got {normaliser!r}.")

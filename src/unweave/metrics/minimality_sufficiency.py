@@ -60,6 +60,14 @@ def minimality_sufficiency(
 
     Returns:
         Minimality and sufficiency, that of each latent and factor, and the mutual information.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import minimality_sufficiency
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> first = minimality_sufficiency(factors[:, :1], factors)  # the second factor is in no latent
+        >>> round(first.minimality, 2), round(first.sufficiency, 2)
+        (1.0, 0.5)
     """
     sample = labelled(
         "minimality_sufficiency", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, groups=groups

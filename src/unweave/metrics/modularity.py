@@ -52,6 +52,16 @@ def modularity(
 
     Returns:
         The mean over latents, the modularity of each latent, and the mutual information.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import modularity
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> modularity(factors, factors).score
+        1.0
+        >>> mixed = torch.stack([factors.sum(1), factors[:, 0] - factors[:, 1]], dim=1)  # both know both
+        >>> round(modularity(mixed, factors).score, 2)
+        0.62
     """
     sample = labelled(
         "modularity",

@@ -71,6 +71,13 @@ def omes(
 
     Returns:
         The score, its parts, that of each factor, and how much each latent changes with each factor.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.metrics import omes
+        >>> space = unweave.FactorSpace.of(x=10, y=10)
+        >>> round(omes(lambda points: points.float(), space).score, 2)  # of a perfect code
+        0.85
     """
     check_positive("omes", pairs=pairs)
     if pooling not in ("average", "max"):

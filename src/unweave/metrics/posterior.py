@@ -33,6 +33,12 @@ def kl_per_latent(mean: Codes, logvar: Codes) -> KL:
     r"""Compute the mean over samples of :math:`\frac12 (\mu^2 + \sigma^2 - \log \sigma^2 - 1)` per latent.
 
     The score is the sum over latents.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import kl_per_latent
+        >>> kl_per_latent(torch.tensor([[2.0, 0.0]]), torch.zeros(1, 2)).score  # half of the squared mean
+        2.0
     """
     m, s = _posterior("kl_per_latent", mean, logvar)
     per_latent = 0.5 * (m**2 + np.exp(s) - s - 1).mean(0)
@@ -48,7 +54,15 @@ class ActiveUnits:
 
 
 def active_units(mean: Codes, *, threshold: NonNegative = ACTIVE_VARIANCE) -> ActiveUnits:
-    """Count the latents whose posterior mean has a variance above ``threshold`` over the data (Burda et al. 2016)."""
+    """Count the latents whose posterior mean has a variance above ``threshold`` over the data (Burda et al. 2016).
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import active_units
+        >>> means = torch.tensor([[1.0, 0.01], [-1.0, -0.01]])  # of two images; the second latent hardly moves
+        >>> active_units(means).score
+        1
+    """
     if not isinstance(threshold, Real) or not threshold >= 0:
         raise InputError(f"active_units: threshold must be a number of at least 0, got {threshold!r}.")
     codes = check_any_codes("active_units", mean)
@@ -89,6 +103,14 @@ def elbo(
 
     Returns:
         The bound in nats per image, with its two parts.
+
+    Examples:
+        >>> import math, torch
+        >>> from unweave.metrics import elbo
+        >>> half = torch.full((1, 1, 2, 2), 0.5)
+        >>> result = elbo(torch.ones(1, 1, 2, 2), half, torch.zeros(1, 1), torch.zeros(1, 1))
+        >>> round(result.score / math.log(2), 2)  # one bit for each of four pixels, and no divergence
+        -4.0
     """
     x, y = check_images("elbo", images, reconstructions)
     if len(check_codes("elbo", mean, rows=1)) != len(x):

@@ -20,7 +20,14 @@ class Reconstruction:
 
 
 def reconstruction_error(images: Any, reconstructions: Any) -> Reconstruction:
-    """Compute the mean over images of the squared error of pixels in [0, 1]."""
+    """Compute the mean over images of the squared error of pixels in [0, 1].
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import reconstruction_error
+        >>> reconstruction_error(torch.zeros(1, 1, 4, 4), torch.full((1, 1, 4, 4), 0.5)).score
+        0.25
+    """
     x, y = check_images("reconstruction_error", images, reconstructions)
     per_image = ((x - y) ** 2).mean(1)
     return Reconstruction(float(per_image.mean()), per_image)
@@ -43,6 +50,12 @@ def psnr(images: Any, reconstructions: Any, *, wrapped: bool = False, truncated:
 
     Returns:
         The mean, and the ratio of each image.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import psnr
+        >>> round(psnr(torch.zeros(1, 1, 4, 4), torch.full((1, 1, 4, 4), 0.1)).score, 2)  # -10 log10(0.01)
+        20.0
     """
     if truncated and not wrapped:
         raise InputError("psnr: truncated is a part of wrapped: set both.")

@@ -71,6 +71,15 @@ def sap(
 
     Returns:
         The mean gap, the gap of each factor, and the table of predictabilities.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import sap
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> round(sap(factors, factors, method="correlation").score, 2)
+        1.0
+        >>> sap(factors.repeat(1, 2), factors).score  # each factor is in two latents
+        0.0
     """
     if method not in (None, "svm", "correlation"):
         raise InputError(f"sap: method must be 'svm' or 'correlation', got {method!r}.")

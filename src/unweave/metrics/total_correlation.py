@@ -42,6 +42,15 @@ def total_correlation(
 
     Returns:
         The total correlation in nats, and the covariance of the codes.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import total_correlation
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> round(total_correlation(factors.float()).score, 2)  # independent latents
+        0.0
+        >>> round(total_correlation(factors @ torch.tensor([[1, 1], [0, 1]])).score, 2)
+        0.48
     """
     if not isinstance(ridge, Real) or not 0 <= ridge < np.inf:
         raise InputError(f"total_correlation: ridge must be a number of at least 0, got {ridge!r}.")
@@ -74,6 +83,13 @@ def total_correlation_sampled(
 
     Returns:
         The total correlation in nats, and the covariance of the codes.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import total_correlation_sampled
+        >>> mean = torch.randn(10_000, 1, generator=torch.Generator().manual_seed(0)).repeat(1, 2)
+        >>> round(total_correlation_sampled(mean, torch.zeros(10_000, 2)).score, 2)  # log(2) - log(3) / 2
+        0.14
     """
     return total_correlation(mean, logvar=logvar, ridge=ridge, seed=seed)
 

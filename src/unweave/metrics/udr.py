@@ -45,6 +45,14 @@ def udr(
 
     Returns:
         The score of each model, with the matches of all pairs.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import udr
+        >>> codes = torch.randn(500, 3, generator=torch.Generator().manual_seed(0))
+        >>> result = udr([codes, -codes.flip(1)])  # two models with the same latents in another order
+        >>> [round(score, 2) for score in result.per_model.tolist()]
+        [0.9, 0.9]
     """
     if method not in ("lasso", "spearman"):
         raise InputError(f"udr: method must be 'lasso' or 'spearman', got {method!r}.")

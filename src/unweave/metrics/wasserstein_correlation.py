@@ -27,6 +27,15 @@ def wasserstein_correlation(codes: Codes, *, logvar: Codes | None = None, seed: 
     the code of Locatello et al. 2019. There is no ridge on the diagonal, neither there nor here: no logarithm is taken,
     and collapsed latents contribute little. Uncorrelated or constant codes score 0. ``logvar`` works as in
     :func:`total_correlation`.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import wasserstein_correlation
+        >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
+        >>> round(wasserstein_correlation(factors.float()).score, 2)  # independent latents
+        0.0
+        >>> round(wasserstein_correlation(factors @ torch.tensor([[1, 1], [0, 1]])).score, 2)
+        0.99
     """
     values = sampled("wasserstein_correlation", codes, logvar, seed)
     scale = float(np.max(values.std(0), initial=0.0, where=~dead(values)))

@@ -55,6 +55,11 @@ def figure(
 
     Returns:
         The matplotlib figure.
+
+    Examples:
+        >>> import unweave
+        >>> drawn = unweave.figure("traversals", unweave.open("zoo:ada-gvae-xysquares"))
+        >>> drawn.savefig("traversals.png")
     """
     from unweave.questions import figure_named
 

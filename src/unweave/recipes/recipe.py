@@ -59,7 +59,14 @@ class Optimiser(Settings):
 
 
 class Recipe(Settings):
-    """The model and its training, independent of the data and the seed."""
+    """The model and its training, independent of the data and the seed.
+
+    Examples:
+        >>> import unweave
+        >>> recipe = unweave.RECIPES["beta_vae"](beta=2)
+        >>> [(weighted.name, weighted.weight) for weighted in recipe.terms]
+        [('reconstruction', 1.0), ('kl', 2.0)]
+    """
 
     title: ClassVar[str] = "the recipe"
     recipe: str  # a label: it does not change what is learned

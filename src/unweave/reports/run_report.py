@@ -73,6 +73,12 @@ def report(
 
     Returns:
         The path of the file.
+
+    Examples:
+        >>> import numpy as np, unweave
+        >>> factors = np.indices((5, 4)).reshape(2, -1).T.repeat(20, axis=0)  # (400, 2)
+        >>> unweave.report(unweave.Codes(-factors, factors, names=["x", "y"]), "report.html").name
+        'report.html'
     """
     given: list[Any] = list(runs) if isinstance(runs, list | tuple) else [runs]
     if not given:

@@ -121,6 +121,12 @@ class Encoder(Representation):
         encode: The callable.
         data: The data set.
         name: How it is called in titles, by default the name of the callable.
+
+    Examples:
+        >>> import unweave
+        >>> encoder = unweave.Encoder(lambda images: images.mean((1, 2)), unweave.load("xysquares"), name="columns")
+        >>> list(unweave.score(encoder, metrics=["mig", "sap"], samples=500).table)
+        ['mig', 'sap']
     """
 
     encodes = True
@@ -220,6 +226,13 @@ class Codes(Representation):
         missing: "error" or "drop", what happens to missing values of factors, as in :func:`unweave.load`.
         discrete: Whether every latent takes one of a few values.
         name: How they are called in titles.
+
+    Examples:
+        >>> import numpy as np, unweave
+        >>> factors = np.indices((5, 4)).reshape(2, -1).T.repeat(10, axis=0)  # (200, 2)
+        >>> codes = unweave.Codes(-factors, factors, names=["x", "y"])
+        >>> unweave.score(codes, metrics=["mig"]).table
+        {'mig': 1.0}
     """
 
     def __init__(

@@ -37,7 +37,22 @@ NOTHING = Estimate(0.0, 0, 0, 0)  # is left
 
 
 class Study:
-    """The runs of a specification in a store. Running it again continues it."""
+    """The runs of a specification in a store. Running it again continues it.
+
+    Examples:
+        >>> import unweave
+        >>> spec = '''
+        ... name = "strengths"
+        ... [[grid]]
+        ... recipe = "beta_vae"
+        ... data = "xysquares"
+        ... beta = [1, 4]
+        ... seed = [0, 1, 2]
+        ... '''
+        >>> study = unweave.Study(spec, store="runs")
+        >>> len(study.planned)
+        6
+    """
 
     def __init__(self, spec: str | Path | Spec, *, store: str | Path | None = None) -> None:
         """``spec`` is the path of a TOML file, a name such as tripod/lite, a TOML text, or a Spec."""

@@ -83,7 +83,9 @@ class BlurredReconstruction(Term):
     """The reconstruction loss after a blur, meant to be added to the plain one."""
 
     title: ClassVar[str] = "the blurred reconstruction term"
-    formula: ClassVar[str] = "L_rec(blur(x), blur(x̂)), blur the mean over (2·radius + 1)² pixels"
+    formula: ClassVar[str] = (
+        r"$L_{rec}(\text{blur}(x), \text{blur}(\hat{x}))$, blur the mean over $(2 \cdot \text{radius} + 1)^2$ pixels"
+    )
     paper: ClassVar[str] = "Michlo et al. 2023, sec. 6.1, eq. 11"
     radius: int = Field(default=31, ge=1, le=100_000)
     kernel: Annotated[str, written_unless("box")] = "box"  # or gaussian, or package.module:function

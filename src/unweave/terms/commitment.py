@@ -28,7 +28,7 @@ class Commitment(Term):
     """
 
     title: ClassVar[str] = "the commitment term"
-    formula: ClassVar[str] = "(c − stop(z))², mean over latents; c the code, z its quantised value"
+    formula: ClassVar[str] = r"$(c - \text{stop}(z))^2$, mean over latents; $c$ the code, $z$ its quantised value"
     paper: ClassVar[str] = "QLAE (Hsu et al. 2023), sec. 3; Tripod (Hsu et al. 2024), eq. 4"
     latents: ClassVar[tuple[type[Latent], ...]] = (Codebook, FSQ)
     why: ClassVar[str] = "only a quantised latent has a value to commit to"

@@ -55,7 +55,9 @@ class ControlledKL(StatefulTerm):
     """
 
     title: ClassVar[str] = "the controlled kl term"
-    formula: ClassVar[str] = "β(t) · KL, β(t) = Kp / (1 + exp(e)) + least − Ki Σ e, e = target − KL"
+    formula: ClassVar[str] = (
+        r"$\beta(t) \cdot KL$, $\beta(t) = K_p / (1 + \exp(e)) + \text{least} - K_i \sum e$, $e = \text{target} - KL$"
+    )
     paper: ClassVar[str] = "Shao et al. 2020 (ControlVAE), sec. 4"
     latents: ClassVar[tuple[type[Latent], ...]] = (Gaussian,)
     why: ClassVar[str] = "it controls a KL divergence, which needs a Gaussian posterior"

@@ -42,7 +42,10 @@ class DIP(Term):
     """The squared distance between the covariance of codes and the identity."""
 
     title: ClassVar[str] = "the dip term"
-    formula: ClassVar[str] = "Σ_{i≠j} C_ij² + diagonal · Σᵢ (C_ii − 1)², C = Cov(μ) (i) or Cov(μ) + E[diag σ²] (ii)"
+    formula: ClassVar[str] = (
+        r"$\sum_{i \ne j} C_{ij}^2 + \text{diagonal} \cdot \sum_i (C_{ii} - 1)^2$, "
+        r"$C = \text{Cov}(\mu)$ (i) or $\text{Cov}(\mu) + E[\text{diag} \sigma^2]$ (ii)"
+    )
     paper: ClassVar[str] = "Kumar et al. 2018, sec. 3, eq. 6 and 7"
     latents: ClassVar[tuple[type[Latent], ...]] = (Gaussian,)
     why: ClassVar[str] = "it matches the covariance of a Gaussian posterior to that of the prior"

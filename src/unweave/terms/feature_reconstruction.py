@@ -72,7 +72,9 @@ class FeatureReconstruction(StatefulTerm):
     """
 
     title: ClassVar[str] = "the feature reconstruction term"
-    formula: ClassVar[str] = "Σₗ mean (Φₗ(x) − Φₗ(x̂))², Φₗ the activations of a fixed net"
+    formula: ClassVar[str] = (
+        r"$\sum_l \text{mean} (\Phi_l(x) - \Phi_l(\hat{x}))^2$, $\Phi_l$ the activations of a fixed net"
+    )
     paper: ClassVar[str] = "Hou et al. 2017 (DFC-VAE), eq. 4 and 5"
     net: str = "random"
     reduction: Reduction = "sum"  # over pixels and channels

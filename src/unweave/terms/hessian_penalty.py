@@ -79,7 +79,9 @@ class HessianPenalty(Term):
     """
 
     title: ClassVar[str] = "the hessian penalty term"
-    formula: ClassVar[str] = "Var_v[vᵀ H v] = 2 Σ_{i≠j} H_ij², v of −1 and 1, maximum over the entries of a layer"
+    formula: ClassVar[str] = (
+        r"$\text{Var}_v[v^\top H v] = 2 \sum_{i \ne j} H_{ij}^2$, $v$ of −1 and 1, maximum over the entries of a layer"
+    )
     paper: ClassVar[str] = "Peebles et al. 2020, sec. 3; Tripod (Hsu et al. 2024), eq. 8 and 9"
     smooth: ClassVar[bool] = True
     form: Form = "rowwise"  # how the variances of entries become a scalar

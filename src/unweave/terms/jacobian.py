@@ -78,7 +78,7 @@ class JacobianL1(JacobianPenalty):
     """The sum of the Jacobian's absolute values, which is smallest for sparse columns."""
 
     title: ClassVar[str] = "the jacobian l1 term"
-    formula: ClassVar[str] = "‖J_g(z)‖₁ = Σ over latents and pixels of |∂g / ∂z|"
+    formula: ClassVar[str] = r"$\|J_g(z)\|_1 = \sum |\partial g / \partial z|$ over latents and pixels"
     paper: ClassVar[str] = "Rhodes & Lee 2021, sec. 4, eq. 3"
     power: ClassVar[int] = 1
 
@@ -87,6 +87,6 @@ class JacobianL2(JacobianPenalty):
     """The sum of the Jacobian's squares, which is invariant to rotations of the latents."""
 
     title: ClassVar[str] = "the jacobian l2 term"
-    formula: ClassVar[str] = "‖J_g(z)‖₂² = Σ over latents and pixels of (∂g / ∂z)²"
+    formula: ClassVar[str] = r"$\|J_g(z)\|_2^2 = \sum (\partial g / \partial z)^2$ over latents and pixels"
     paper: ClassVar[str] = "Rhodes & Lee 2021, app. B (JL2-VAE)"
     power: ClassVar[int] = 2

@@ -45,7 +45,7 @@ class KernelMultiinformation(Term):
     """
 
     title: ClassVar[str] = "the kernel multiinformation term"
-    formula: ClassVar[str] = "E[log q(z) − Σⱼ log q(zⱼ)], q by Gaussian kernels on the codes of the batch"
+    formula: ClassVar[str] = r"$E[\log q(z) - \sum_j \log q(z_j)]$, $q$ by Gaussian kernels on the codes of the batch"
     paper: ClassVar[str] = "Tripod (Hsu et al. 2024), sec. 3.2, eq. 11 to 14"
     bandwidth: Literal["scaled", "fixed"] = "scaled"  # by the standard deviation of each latent, or 1 (naive Tripod)
 

@@ -34,7 +34,9 @@ class KL(Term):
     """The KL divergence of the posterior from the prior."""
 
     title: ClassVar[str] = "the kl term"
-    formula: ClassVar[str] = "KL(q(z | x) ‖ N(0, 1)) = Σⱼ ½ (μⱼ² + σⱼ² − log σⱼ² − 1)"  # for the gaussian latent
+    formula: ClassVar[str] = (  # for the gaussian latent
+        r"$KL(q(z \mid x) \| N(0, 1)) = \sum_j \frac12 (\mu_j^2 + \sigma_j^2 - \log \sigma_j^2 - 1)$"
+    )
     paper: ClassVar[str] = "Kingma & Welling 2014, app. B; Higgins et al. 2017, sec. 2"
     latents: ClassVar[tuple[type[Latent], ...]] = (Gaussian, Laplace)
     why: ClassVar[str] = "a KL divergence needs a Gaussian or Laplace posterior"

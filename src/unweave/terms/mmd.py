@@ -47,7 +47,7 @@ class MMD(Term):
     """The distance of the aggregate posterior from a standard normal, through a kernel."""
 
     title: ClassVar[str] = "the mmd term"
-    formula: ClassVar[str] = "E[k(p, p′)] − 2 E[k(p, z)] + E[k(z, z′)], p ~ N(0, 1)"
+    formula: ClassVar[str] = r"$E[k(p, p')] - 2 E[k(p, z)] + E[k(z, z')]$, $p \sim N(0, 1)$"
     paper: ClassVar[str] = "Zhao et al. 2017 (InfoVAE), sec. 3; the kernel of Disent"
     latents: ClassVar[tuple[type[Latent], ...]] = (Gaussian, Deterministic)
     why: ClassVar[str] = "its prior is a standard normal"

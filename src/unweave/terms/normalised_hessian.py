@@ -72,7 +72,8 @@ class NormalisedHessian(Term):
 
     title: ClassVar[str] = "the normalised hessian term"
     formula: ClassVar[str] = (
-        "Var[vᵀ H v] / Var[wᵀ H w] = Σ_{i≠j} (H_ij sᵢ sⱼ)² / Σ_ij (H_ij sᵢ sⱼ)², summed over layers"
+        r"$\text{Var}[v^\top H v] / \text{Var}[w^\top H w] "
+        r"= \sum_{i \ne j} (H_{ij} s_i s_j)^2 / \sum_{ij} (H_{ij} s_i s_j)^2$, summed over layers"
     )
     paper: ClassVar[str] = "Tripod (Hsu et al. 2024), sec. 3.3, eq. 16 and 17"
     smooth: ClassVar[bool] = True

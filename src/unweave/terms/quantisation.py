@@ -32,7 +32,7 @@ class Quantisation(Term):
     """The squared distance between chosen values and codes, which trains the codebook."""
 
     title: ClassVar[str] = "the quantisation term"
-    formula: ClassVar[str] = "(stop(c) − z)², mean over latents; c the code, z its value in the codebook"
+    formula: ClassVar[str] = r"$(\text{stop}(c) - z)^2$, mean over latents; $c$ the code, $z$ its value in the codebook"
     paper: ClassVar[str] = "QLAE (Hsu et al. 2023), sec. 3; Tripod (Hsu et al. 2024), eq. 3"
     latents: ClassVar[tuple[type[Latent], ...]] = (Codebook,)
     why: ClassVar[str] = "only a codebook has values that are trained"

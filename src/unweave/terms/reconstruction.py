@@ -60,7 +60,8 @@ class Reconstruction(Term):
 
     title: ClassVar[str] = "the reconstruction term"
     formula: ClassVar[str] = (
-        "−log p(x | z): cross-entropy for a Bernoulli, (x − x̂)² for a Gaussian, |x − x̂| for a Laplace"
+        r"$-\log p(x \mid z)$: cross-entropy for a Bernoulli, "
+        r"$(x - \hat{x})^2$ for a Gaussian, $|x - \hat{x}|$ for a Laplace"
     )
     paper: ClassVar[str] = "Kingma & Welling 2014, sec. 2; the mean over pixels: Michlo et al. 2023, app. B.1"
     reduction: Reduction = "sum"  # over pixels and channels

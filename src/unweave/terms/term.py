@@ -20,7 +20,7 @@ SMALLEST = 1e-6  # added to standard deviations, because they are divisors; as i
 class Term(Settings):
     """A scalar function of a forward pass. Its settings are its fields."""
 
-    formula: ClassVar[str] = ""
+    formula: ClassVar[str] = ""  # a sentence, with LaTeX between dollar signs
     paper: ClassVar[str] = ""
     latents: ClassVar[tuple[type[Latent], ...]] = (Latent,)  # the kinds of latents that it is defined for
     why: ClassVar[str] = ""  # why it is not defined for other latents, as a clause for messages

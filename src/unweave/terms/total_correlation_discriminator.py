@@ -53,7 +53,9 @@ class TotalCorrelationDiscriminator(AdversarialTerm):
     """
 
     title: ClassVar[str] = "the total correlation discriminator term"
-    formula: ClassVar[str] = "KL(q(z) ‖ Πⱼ q(zⱼ)) ≈ E[D₀(z) − D₁(z)], D trained to distinguish z from permuted z"
+    formula: ClassVar[str] = (
+        r"$KL(q(z) \| \prod_j q(z_j)) \approx E[D_0(z) - D_1(z)]$, $D$ trained to distinguish $z$ from permuted $z$"
+    )
     paper: ClassVar[str] = "Kim & Mnih 2018, sec. 3, alg. 2"
     permuted: Literal["same", "second"] = "same"  # the batch whose codes are permuted
     layers: int = Field(default=6, ge=1, le=100)  # hidden layers of the discriminator

@@ -55,7 +55,9 @@ class Triplet(Term):
     """
 
     title: ClassVar[str] = "the triplet term"
-    formula: ClassVar[str] = "max(‖a − p‖ − ‖a − n‖ + margin, 0) of the codes of anchor, positive and negative"
+    formula: ClassVar[str] = (
+        r"$\max(\|a - p\| - \|a - n\| + \text{margin}, 0)$ of the codes of anchor, positive and negative"
+    )
     paper: ClassVar[str] = "Ishfaq et al. 2018 (TVAE); the adaptive form: the framework Disent"
     members: ClassVar[int] = 3
     form: Form = "hinge"

@@ -75,6 +75,17 @@ def adopt(
 
     Returns:
         The run.
+
+    Examples:
+        >>> import unweave
+        >>> trained = unweave.open("zoo:ada-gvae-xysquares").model  # stands for a model from elsewhere
+        >>> weights = {f"{part}.{name}": value for part in ("encoder", "decoder")
+        ...            for name, value in getattr(trained, part).state_dict().items()}
+        >>> data = unweave.load("xysquares", size=32, square=4, spacing=1)
+        >>> net = {"name": "mlp", "width": 0.4}
+        >>> run = unweave.adopt(weights, data, net=net, latents=9, likelihood="gaussian", label="mine", store="runs")
+        >>> run.label, run.state.status
+        ('mine', 'finished')
     """
     data = load(data) if isinstance(data, str) else data
     tensors = _tensors(weights)

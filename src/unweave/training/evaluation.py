@@ -74,6 +74,14 @@ def score(
 
     Returns:
         The scores by metric; ``left_out`` says why others were not measured.
+
+    Examples:
+        >>> import unweave
+        >>> run = unweave.open("zoo:ada-gvae-xysquares")
+        >>> unweave.score(run, metrics=["active_units"], samples=500).table
+        {'active_units': 9.0}
+        >>> run.scores["active_units"].score  # kept with the run
+        9
     """
     groups = check_groups(groups, dims_per_latent)
     arguments: dict[str, Any] = {"source": source, "groups": groups, "batch": batch, "workers": workers}

@@ -40,7 +40,16 @@ PERFECT = 200.0  # dB, for a reconstruction without error
 
 
 class Run(TrainedModel):
-    """A trained model in its folder of the store."""
+    """A trained model in its folder of the store.
+
+    Examples:
+        >>> import torch, unweave
+        >>> run = unweave.open("zoo:ada-gvae-xysquares")
+        >>> images, _ = run.data().sample(2, torch.Generator().manual_seed(0))
+        >>> codes = run.encode(images)
+        >>> codes.shape, run.decode(codes).shape, run.traverse(codes[0]).shape
+        (torch.Size([2, 9]), torch.Size([2, 3, 32, 32]), torch.Size([9, 7, 3, 32, 32]))
+    """
 
     outcome: Outcome = "opened"  # what the call that returned this run did
 
@@ -175,6 +184,12 @@ def open_run(
 
     Returns:
         The run, with its model on the device.
+
+    Examples:
+        >>> import unweave
+        >>> run = unweave.open("zoo:ada-gvae-xysquares")
+        >>> run.label, run.configuration.recipe, run.state.status
+        ('ada-gvae-xysquares', 'ada_gvae', 'finished')
     """
     if not isinstance(run, str | os.PathLike):
         raise InputError(f"open takes the folder or the name of a run, got {run!r}.")

@@ -68,6 +68,15 @@ def train(
 
     Returns:
         The finished run.
+
+    Examples:
+        >>> import unweave
+        >>> data = unweave.load("xysquares", size=16, square=2)
+        >>> run = unweave.train("beta_vae", data, beta=2, latents=6, net="mlp", steps=20, batch=8, store="runs")
+        >>> run.state.status
+        'finished'
+        >>> run.encode(data.images([[0, 0, 1, 2, 3, 4]])).shape
+        torch.Size([1, 6])
     """
     data = load(data) if isinstance(data, str) else data
     configuration, execution = configure(recipe, data, settings)
@@ -158,6 +167,14 @@ def extend(
 
     Returns:
         The longer run, finished.
+
+    Examples:
+        >>> import unweave
+        >>> data = unweave.load("xysquares", size=16, square=2)
+        >>> run = unweave.train("ae", data, net="mlp", steps=10, batch=8, store="runs")
+        >>> longer = unweave.extend(run, 20)
+        >>> run.configuration.steps, longer.configuration.steps
+        (10, 20)
     """
     run = run if isinstance(run, Run) else open_run(run, store=store)
     done = run.state.step

@@ -88,6 +88,13 @@ def score_codes(
 
     Returns:
         The scores by metric; ``left_out`` says why others were not measured.
+
+    Examples:
+        >>> import numpy as np, unweave
+        >>> factors = np.indices((5, 4)).reshape(2, -1).T.repeat(10, axis=0)  # (200, 2)
+        >>> scores = unweave.score_codes(-factors, factors, metrics=["mig", "sap"], names=["x", "y"])
+        >>> scores.table["mig"], scores["sap"].per_factor.shape
+        (1.0, (2,))
     """
     settings = check_settings(settings, metrics)
     checked, seed = check_any_codes("score_codes", codes), check_seed(seed)

@@ -35,6 +35,17 @@ class Scores(Mapping[str, Any]):
 
     Printed, it is a short table and what each latent follows. ``table`` has every score as a number, the results have
     the matrices behind them; ``to_json`` keeps the whole results, and ``from_json`` reads them back.
+
+    Examples:
+        >>> import numpy as np, unweave
+        >>> factors = np.indices((5, 4)).reshape(2, -1).T.repeat(10, axis=0)  # (200, 2)
+        >>> scores = unweave.score_codes(-factors, factors, metrics=["mig", "modularity"])
+        >>> print(scores)
+        metric      score   better  range
+        mig         1.0000  higher  0 to 1
+        modularity  1.0000  higher  0 to 1
+        >>> scores["mig"].per_factor
+        array([1., 1.])
     """
 
     results: dict[str, Any]
