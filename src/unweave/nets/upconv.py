@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+_DTYPES = (torch.float32, torch.float64, torch.bfloat16)
 _FEW = 8  # outputs up to which the sub-pixel implementation is faster than PyTorch's; measured for 32 inputs
 
 
@@ -30,8 +31,8 @@ _ALONE = _Row(before=False, after=False)
 class Upconv(nn.ConvTranspose2d):
     """``nn.ConvTranspose2d(inputs, outputs, 4, stride=2, padding=1)``, optionally followed by a ReLU.
 
-    Parameters, values and derivatives are the same up to rounding. On other devices, under autocast and when compiled
-    it calls PyTorch's own layer.
+    Parameters, values and derivatives are the same up to rounding. Under autocast it computes in bfloat16, as
+    PyTorch's layer does. On other devices and when compiled it calls PyTorch's layer.
     """
 
     bias: nn.Parameter
@@ -42,16 +43,16 @@ class Upconv(nn.ConvTranspose2d):
 
     def forward(self, features: Tensor, output_size: list[int] | None = None, *, row: _Row = _ALONE) -> Tensor:
         """Map features (B, inputs, H, W) to (B, outputs, 2H, 2W). ``row`` is for :func:`in_a_row`."""
-        fast = (
-            features.device.type == "cpu"
-            and features.dtype == self.weight.dtype
-            and features.dtype in (torch.float32, torch.float64)
-            and not torch.is_autocast_enabled("cpu")
-            and not torch.compiler.is_compiling()
-        )
-        if not fast:
-            return _plain(features, self.weight, self.bias, self.relu)
-        out: Tensor = _fast(features, self.weight, self.bias, self.relu, row)
+        weight: Tensor = self.weight
+        bias: Tensor = self.bias
+        if features.device.type != "cpu" or torch.compiler.is_compiling():
+            return _plain(features, weight, bias, self.relu)
+        if torch.is_autocast_enabled("cpu"):
+            dtype = torch.get_autocast_dtype("cpu")
+            features, weight, bias = features.to(dtype), weight.to(dtype), bias.to(dtype)
+        if features.dtype != weight.dtype or features.dtype not in _DTYPES:
+            return _plain(features, weight, bias, self.relu)
+        out: Tensor = _fast(features, weight, bias, self.relu, row)
         return out
 
     def extra_repr(self) -> str:
@@ -86,7 +87,7 @@ class _Upconv(torch.autograd.Function):
     @staticmethod
     def forward(features: Tensor, weight: Tensor, bias: Tensor, relu: bool, row: _Row) -> Tensor:
         outputs = weight.shape[1]
-        if outputs == 1:
+        if outputs == 1 and features.dtype != torch.bfloat16:  # in which sums of rounded products lose digits
             out = _single(features, weight, bias)
         elif outputs <= _FEW:
             out = _subpixel(features, weight, bias)
