@@ -6,7 +6,7 @@ import pytest
 from tests.metrics.samples import SPACE, linear
 from unweave import FactorSpace
 from unweave.metrics import irs
-from unweave.metrics.scoring.interventions import torch_generator
+from unweave.metrics.scoring.chosen_points import torch_generator
 
 
 def test_against_loops_over_latents_factors_and_values() -> None:

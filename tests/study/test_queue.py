@@ -9,7 +9,7 @@ from tests.study.test_worker import task
 from unweave.errors import Stopped
 from unweave.store.lock import locked
 from unweave.store.state import read_state
-from unweave.study.engines import local
+from unweave.study.engines import processes
 from unweave.study.engines.queue import ATTEMPTS, Queue
 from unweave.study.engines.worker import Outcome, Report, Worker
 from unweave.training import Configuration
@@ -143,10 +143,10 @@ def _die(connection: object, environment: object) -> None:
 def test_workers_that_die_before_they_are_ready_are_no_attempts_of_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "work", _die)
+    monkeypatch.setattr(processes, "work", _die)
     monkeypatch.setattr(multiprocessing, "get_context", lambda kind: multiprocessing.context.ForkContext())
     said: list[Report] = []
     with pytest.raises(Stopped, match=r"worker processes were killed 5 times before they were ready"):
-        local.run_tasks({"a": task(tmp_path)}, 1, said.append, lambda names, waiting_for: None)
+        processes.run_tasks({"a": task(tmp_path)}, 1, said.append, lambda names, waiting_for: None)
     assert said == []
     assert not list(tmp_path.iterdir())

@@ -444,7 +444,7 @@ def _print_absent(study: Study) -> None:
 
 
 def _print_estimate(study: Study, workers: int | None) -> None:
-    from unweave.study.engines.local import default_workers
+    from unweave.study.engines.processes import default_workers
 
     time = study.estimate()
     if time is None:

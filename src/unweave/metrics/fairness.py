@@ -10,8 +10,8 @@ import torch
 from unweave.factors import FactorSpace
 from unweave.metrics.estimators.boosting import boost_each
 from unweave.metrics.estimators.parallel_fits import allowed_workers
+from unweave.metrics.scoring.chosen_points import Represent, check_positive, codes_of, torch_generator, varying_axes
 from unweave.metrics.scoring.inputs import Floats, Integers
-from unweave.metrics.scoring.interventions import Represent, check_positive, codes_of, torch_generator, varying_axes
 from unweave.settings import Count, Seed
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.factors import FactorSpace
+from unweave.metrics.scoring.chosen_points import Represent, check_positive, codes_of, torch_generator, varying_axes
 from unweave.metrics.scoring.inputs import Floats
-from unweave.metrics.scoring.interventions import Represent, check_positive, codes_of, torch_generator, varying_axes
 
 
 @dataclass(frozen=True, eq=False)

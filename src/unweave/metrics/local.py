@@ -13,8 +13,8 @@ from unweave.errors import InputError
 from unweave.factors import FactorSpace
 from unweave.metrics.mig import mig
 from unweave.metrics.modularity import modularity
+from unweave.metrics.scoring.chosen_points import Represent, check_positive, codes_of, torch_generator
 from unweave.metrics.scoring.inputs import Floats
-from unweave.metrics.scoring.interventions import Represent, check_positive, codes_of, torch_generator
 from unweave.settings import Bins, Count, Fraction, Seed
 
 

@@ -24,7 +24,7 @@ from torch import Tensor
 from unweave.data import Card, FactorData, data_folder
 from unweave.factors import FactorSpace
 from unweave.store.files import versions, write_text
-from unweave.study.engines.local import single_threaded
+from unweave.study.engines.processes import single_threaded
 from unweave.study.table import Row
 from unweave.training import Configuration
 

@@ -15,8 +15,7 @@ import torch
 
 from unweave.errors import InputError
 from unweave.factors import FactorSpace
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, Kinds, check_seed, labelled
-from unweave.metrics.scoring.interventions import (
+from unweave.metrics.scoring.chosen_points import (
     Represent,
     batches_of,
     codes_of,
@@ -24,6 +23,7 @@ from unweave.metrics.scoring.interventions import (
     torch_generator,
     varying_axes,
 )
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, Kinds, check_seed, labelled
 from unweave.metrics.scoring.sparse_codes import is_sparse
 from unweave.metrics.scoring.vectors import Groups
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Real
 
 from unweave.errors import InputError, unknown, whole
-from unweave.study.engines import local
+from unweave.study.engines import processes
 from unweave.study.engines import ray as ray_engine
 from unweave.study.engines.worker import Report, Task
 
@@ -49,7 +49,7 @@ class Engine:
         Stopped is raised if no machine is left that can carry them out.
         """
         if self.name == "local":
-            local.run_tasks(tasks, self.workers or local.default_workers(), report, watch)
+            processes.run_tasks(tasks, self.workers or processes.default_workers(), report, watch)
         else:
             wanted = ray_engine.Wanted(self.workers, self.address, float(self.cpus), float(self.gpus))
             ray_engine.run_tasks(tasks, wanted, report, watch)

@@ -1,4 +1,4 @@
-"""Interventions: codes of chosen points of the factor space, in pieces that fit in memory.
+"""Codes of chosen points of the factor space, in pieces that fit in memory.
 
 ``represent`` maps points (n, K) int64 to codes (n, D); the metrics themselves see no images.
 """

@@ -8,30 +8,30 @@ import pytest
 import torch
 
 from unweave.data import load
-from unweave.study.engines import local
+from unweave.study.engines import processes
 
 
 def test_there_is_at_least_one_worker_and_at_most_one_per_core() -> None:
-    assert 1 <= local.default_workers() <= (os.cpu_count() or 1)
+    assert 1 <= processes.default_workers() <= (os.cpu_count() or 1)
 
 
 def test_memory_limits_the_number_of_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(local, "CGROUP", tmp_path)
+    monkeypatch.setattr(processes, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(processes, "CGROUP", tmp_path)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(8)), raising=False)
-    assert local.available_memory() is None
-    assert local.default_workers() == 8
+    assert processes.available_memory() is None
+    assert processes.default_workers() == 8
     (tmp_path / "meminfo").write_text("MemTotal: 9999999 kB\nMemFree: 1 kB\nMemAvailable: 5242880 kB\n")  # 5 GB
-    assert local.available_memory() == 5 * 2**30
-    assert local.default_workers() == 3
+    assert processes.available_memory() == 5 * 2**30
+    assert processes.default_workers() == 3
     (tmp_path / "memory.current").write_text(f"{2**30}\n")
     (tmp_path / "memory.max").write_text("max\n")
-    assert local.default_workers() == 3
+    assert processes.default_workers() == 3
     (tmp_path / "memory.max").write_text(f"{3 * 2**30}\n")
-    assert local.available_memory() == 2 * 2**30
-    assert local.default_workers() == 1
+    assert processes.available_memory() == 2 * 2**30
+    assert processes.default_workers() == 1
     (tmp_path / "meminfo").write_text("MemAvailable: 1 kB\n")
-    assert local.default_workers() == 1
+    assert processes.default_workers() == 1
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="Linux tells how memory is shared")

@@ -7,7 +7,7 @@ from tests.metrics.samples import SPACE
 from unweave import FactorSpace
 from unweave.errors import InputError
 from unweave.metrics import beta_vae_score, factor_vae_score, irs
-from unweave.metrics.scoring.interventions import batches_of, codes_of, random_axes, varying_axes
+from unweave.metrics.scoring.chosen_points import batches_of, codes_of, random_axes, varying_axes
 
 
 def test_votes_are_drawn_in_pieces_that_fit() -> None:
