@@ -77,6 +77,10 @@ SEVERAL = {  # metrics with several scores, which are fields of their results; a
     "edi": ("modularity", "compactness", "explicitness"),
     "minimality_sufficiency": ("minimality", "sufficiency"),
     "dci_es": ("explicitness", "size"),
+    "single_latents": ("f1", "auc"),
+    "value_match": ("mcc", "uniqueness"),
+    "feature_match": ("mcc", "uniqueness"),
+    "sparsity": ("active", "dead"),
     "omes": ("score", "overlap", "multiple_encoding"),
     "wasserstein_correlation": ("score", "normalised"),
     "downstream": (
@@ -92,13 +96,16 @@ POOLED = (
     "factor_vae_score",
     "irs",
     "omes",
+    "selectivity",
 )  # drawn from the samples, or from new images as published
 CAPITALS = (
+    "auc",
     "dci",
     "dcimig",
     "dip",
     "edi",
     "elbo",
+    "f1",
     "fsq",
     "irs",
     "jemmig",

@@ -3,8 +3,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 import unweave
 from tests.cli.running import run
@@ -73,3 +76,27 @@ def test_wrong_words_are_a_sentence(
 ) -> None:
     assert run(monkeypatch, "score", *words) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix])
+def test_sparse_codes_from_a_file_of_scipy_score_as_dense_ones(
+    form: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, (3, 4), (300, 2))
+    codes = np.where(rng.uniform(size=(300, 20)) < 0.1, rng.exponential(size=(300, 20)), 0)
+    codes[:, 3], codes[:, 4] = factors[:, 0] == 1, 0
+    np.save("factors.npy", factors)
+    np.save("codes.npy", codes)
+    sparse.save_npz("codes.npz", form(codes))
+    names = ["--factors", "factors.npy", "--metric", "mig", "--metric", "single_latents"]
+    assert run(monkeypatch, "score", "--codes", "codes.npy", *names, "--json") == 0
+    expected = json.loads(capsys.readouterr().out)
+    assert run(monkeypatch, "score", "--codes", "codes.npz", *names, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == pytest.approx(expected, abs=1e-9)
+    assert run(monkeypatch, "score", "--codes", "codes.npz", *names) == 0
+    assert "latents that are never active: 1 of 20" in capsys.readouterr().out
+    np.savez("wrong.npz", format=b"csr", shape=[3, 3], data=np.ones(2))
+    assert run(monkeypatch, "score", "--codes", "wrong.npz", *names) == 2
+    assert "wrong.npz cannot be read as a sparse matrix of scipy" in capsys.readouterr().err

@@ -18,6 +18,7 @@ N = 1500
 OTHER = {  # tested by themselves
     "udr",
     "distance_agreement",
+    "feature_match",
     "reconstruction_error",
     "psnr",
     "kl_per_latent",
@@ -57,6 +58,12 @@ PROMISES = {
     "wasserstein_correlation": Promise(0, np.inf, "osh", 1e-6, (0, 0.05), (0, 0.05)),
     "mutual_information": Promise(0, np.log(20), "oshc", 1e-9, (0, 0.02), (0, 0.15)),
     "active_units": Promise(0, 4, "osh", 0, (3, 3), (4, 4)),
+    "single_latents": Promise(0, 1, "oshc", 0.02, (0.7, 1), (0, 0.6)),
+    "sparse_probing": Promise(0, 1, "osh", 1e-3, (0.8, 1), (0.4, 0.6)),
+    "value_match": Promise(0, 1, "oshc", 1e-9, (0.5, 1), (0, 0.1)),
+    "absorption": Promise(0, 1, "osc", 1e-9, (0, 0), (0, 0)),
+    "selectivity": Promise(0, 1, "oshc", 1e-9, (1, 1), (0, 0.1), (("pairs", 2000),)),
+    "sparsity": Promise(0, 20, "osc", 0, (2, 3), (4, 4)),
     "downstream": Promise(0, 1, "oc", 0.03, (0.95, 1), (0.1, 0.5), (("sizes", (100, 1000)),)),
     "beta_vae_score": Promise(0, 1, "osh", 0.01, (0.99, 1), (0.2, 0.8), (("train", 600), ("test", 400))),
     "factor_vae_score": Promise(0, 1, "osh", 1e-9, (1, 1), (0.2, 0.5), (("train", 600), ("test", 400))),
@@ -162,6 +169,11 @@ REAL = {  # of continuous factors: perfect codes at least, codes that know nothi
     "beta_vae_score": (0.99, 0.6),
     "factor_vae_score": (0.99, 0.6),
     "irs": (0.9, 0.4),
+    "single_latents": (0.25, 0.12),  # a threshold does not recognise a bin in the middle
+    "sparse_probing": (0.6, 0.6),
+    "value_match": (0.2, 0.1),
+    "absorption": (0, 0),
+    "selectivity": (0.9, 0.2),
 }
 
 

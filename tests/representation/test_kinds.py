@@ -9,6 +9,7 @@ import numpy as np
 import pandas
 import pytest
 import torch
+from scipy import sparse
 from torch import Tensor, nn
 
 import unweave
@@ -286,6 +287,19 @@ def test_figures_of_codes_have_the_names_of_columns(tmp_path: Path) -> None:
     assert made.maps[0].factors == ("stage", "age", "count")
     with pytest.raises(InputError, match="reconstructions needs an encoder, which codes alone do not have"):
         FIGURES["reconstructions"].of_runs([codes], [codes.data()], torch.Generator().manual_seed(0))
+
+
+def test_sparse_codes_are_a_representation() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 3, (500, 2))
+    dense = np.where(factors[:, [0, 0, 1, 1, 1]] == [0, 1, 0, 1, 2], rng.exponential(size=(500, 5)), 0)
+    thin, thick = unweave.Codes(sparse.csr_array(dense), factors), unweave.Codes(dense, factors)
+    assert (thin.size, len(thin.values)) == (5, 500)
+    draws = [codes.draw(100, torch.Generator().manual_seed(0)).codes for codes in (thin, thick)]
+    torch.testing.assert_close(*draws, atol=0, rtol=0)
+    assert thin.summary.mean == pytest.approx(thick.summary.mean, abs=1e-6)  # fewer rows than are summarised
+    links = [[str(link) for link in codes.follows().links] for codes in (thin, thick)]
+    assert links[0] == links[1]
 
 
 def test_discrete_codes_have_levels() -> None:

@@ -132,7 +132,9 @@ RunNames = Annotated[
 ]
 CodesFile = Annotated[
     Path | None,
-    typer.Option("--codes", help="Instead of runs: codes (N, D), an .npy, .npz, .csv or .parquet file."),
+    typer.Option(
+        "--codes", help="Instead of runs: codes (N, D), an .npy, .npz (also of scipy.sparse), .csv or .parquet file."
+    ),
 ]
 FactorsFile = Annotated[
     Path | None,

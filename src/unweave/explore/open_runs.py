@@ -113,7 +113,7 @@ class OpenRun:
         data = self.needed_data()
         index = torch.randperm(min(data.num_images, MOST_ROWS), generator=stream(0, "explore"))[:RANKED]
         if isinstance(self.run, Codes):
-            return index, self.run.values[index].float()
+            return index, self.run.rows(index)
         return index, self.run.encode(data.rows(index, stream(0, "explore")))
 
     def along_latent(self, latent: Any) -> tuple[Tensor, list[float]]:

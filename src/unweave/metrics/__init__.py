@@ -10,6 +10,7 @@ from unweave.metrics.edi import edi
 from unweave.metrics.explicitness import explicitness
 from unweave.metrics.factor_vae import factor_vae_score
 from unweave.metrics.fairness import fairness
+from unweave.metrics.feature_match import feature_match, value_match
 from unweave.metrics.flatness import flatness
 from unweave.metrics.follows import Follows, Link, follows
 from unweave.metrics.infomec import infomec
@@ -31,6 +32,10 @@ from unweave.metrics.scoring.catalogue import METRICS, Metric
 from unweave.metrics.scoring.encoded import EncodedData
 from unweave.metrics.scoring.plan import check_metrics, score, score_codes
 from unweave.metrics.scoring.scores import Scores, result_from_plain, result_to_plain
+from unweave.metrics.selectivity import selectivity
+from unweave.metrics.single_latents import absorption, single_latents
+from unweave.metrics.sparse_probing import sparse_probing
+from unweave.metrics.sparsity import sparsity
 from unweave.metrics.total_correlation import total_correlation, total_correlation_sampled
 from unweave.metrics.udr import udr
 from unweave.metrics.wasserstein_correlation import wasserstein_correlation
@@ -42,6 +47,7 @@ __all__ = [
     "Link",
     "Metric",
     "Scores",
+    "absorption",
     "active_units",
     "beta_vae_score",
     "check_metrics",
@@ -55,6 +61,7 @@ __all__ = [
     "explicitness",
     "factor_vae_score",
     "fairness",
+    "feature_match",
     "flatness",
     "follows",
     "infomec",
@@ -79,8 +86,13 @@ __all__ = [
     "sap",
     "score",
     "score_codes",
+    "selectivity",
+    "single_latents",
+    "sparse_probing",
+    "sparsity",
     "total_correlation",
     "total_correlation_sampled",
     "udr",
+    "value_match",
     "wasserstein_correlation",
 ]

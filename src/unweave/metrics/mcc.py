@@ -109,13 +109,13 @@ def sparse_correlations(x: SparseCodes, y: Floats, transform: Callable[[Floats],
         if not known.any():
             continue
         rows = x if known.all() else x[known]
-        (a,) = standardised_sparse(rows if transform is np.asarray else _ranks(rows))
+        (a,) = standardised_sparse(rows if transform is np.asarray else sparse_ranks(rows))
         (b,) = standardised(transform(y[known, column][:, None]))
         correlation[:, column] = a.transposed_times(b[:, 0]) / len(rows)
     return correlation
 
 
-def _ranks(codes: SparseCodes) -> SparseCodes:
+def sparse_ranks(codes: SparseCodes) -> SparseCodes:
     """Return the ranks of codes minus that of 0, which correlate as ranks do; equal codes have their mean rank."""
     from scipy.sparse import csr_array
 

@@ -70,7 +70,14 @@ def minimality_sufficiency(
         (1.0, 0.5)
     """
     sample = labelled(
-        "minimality_sufficiency", codes, factors, kinds=kinds, factor_bins=factor_bins, binning=binning, groups=groups
+        "minimality_sufficiency",
+        codes,
+        factors,
+        kinds=kinds,
+        factor_bins=factor_bins,
+        binning=binning,
+        groups=groups,
+        sparse=True,
     )
     binned = discretize(sample.codes, bins)
     information = information_table(binned, sample.factors)  # (D, K)
@@ -88,4 +95,4 @@ def minimality_sufficiency(
 
 
 def _share(information: Floats, entropy: Floats) -> Floats:
-    return np.asarray(np.divide(information, entropy, out=np.full(len(entropy), np.nan), where=entropy > 0))
+    return np.asarray(np.divide(information, entropy, out=np.full(len(entropy), np.nan), where=entropy > 1e-12))

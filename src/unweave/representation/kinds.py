@@ -26,6 +26,7 @@ from unweave.metrics.scoring.encoders import (
     reconstruction_of,
 )
 from unweave.metrics.scoring.inputs import check_codes
+from unweave.metrics.scoring.sparse_codes import SparseCodes, check_sparse, is_sparse
 from unweave.model import Likelihood, Model
 from unweave.names import spelled
 from unweave.representation.interface import BATCH, Drawn, Representation
@@ -217,7 +218,7 @@ class Codes(Representation):
     """Codes (N, D), with factors (N, K) and the images that they belong to, as far as there are any.
 
     Args:
-        codes: The codes (N, D), an array or a tensor.
+        codes: The codes (N, D), an array or a tensor, or a sparse matrix of scipy or torch.
         factors: An array (N, K), a DataFrame, a dictionary of columns, or the path of a CSV, .npy, .npz or .parquet
             file.
         images: The images, or the path of their folder or file, in the order of the codes.
@@ -247,7 +248,9 @@ class Codes(Representation):
         discrete: bool = False,
         name: str = "codes",
     ) -> None:
-        self.values = torch.from_numpy(check_codes("codes", codes))  # (N, D), float64
+        self.values: Any = (  # (N, D) float64, a tensor or SparseCodes
+            check_sparse("codes", codes) if is_sparse(codes) else torch.from_numpy(check_codes("codes", codes))
+        )
         self.discrete, self.method, self.label = discrete, name, name
         options: dict[str, Any] = {"names": names, "kinds": kinds, "missing": missing}
         if images is not None:
@@ -263,7 +266,7 @@ class Codes(Representation):
     @property
     def size(self) -> int:
         """The number of latents."""
-        return self.values.shape[1]
+        return int(self.values.shape[1])
 
     @property
     def factors(self) -> Tensor | None:
@@ -277,13 +280,15 @@ class Codes(Representation):
 
     @cached_property
     def summary(self) -> Summary:
-        """Statistics of each latent over all codes."""
+        """Statistics of each latent over all codes, or over 2,048 random rows of sparse codes."""
+        if isinstance(self.values, SparseCodes):
+            return Summary.of_codes(self.draw(SUMMARISED, stream(0, "summary")).codes)
         return Summary.of_codes(self.values.float(), levels=self.levels)
 
     @cached_property
     def levels(self) -> Tensor | None:
         """The values of discrete latents, if all have the same number of them."""
-        if not self.discrete:
+        if not self.discrete or isinstance(self.values, SparseCodes):
             return None
         found = [column.unique() for column in self.values.float().T]
         same = len({len(column) for column in found}) == 1 and len(found[0]) <= MOST_LEVELS
@@ -298,4 +303,11 @@ class Codes(Representation):
         if data is not None and data is not self._data:
             raise InputError(f"{self.title} has the codes of its own images only, and no encoder for {data.name}.")
         rows = torch.randperm(len(self.values), generator=generator)[:n]
-        return Drawn(self.values[rows].float(), None if self.factors is None else self.factors[rows])
+        return Drawn(self.rows(rows), None if self.factors is None else self.factors[rows])
+
+    def rows(self, index: Tensor) -> Tensor:
+        """Return some of the codes (n, D), dense and in single precision."""
+        if isinstance(self.values, SparseCodes):
+            return torch.from_numpy(self.values[index.numpy()].matrix.astype("float32").toarray())
+        codes: Tensor = self.values[index].float()
+        return codes

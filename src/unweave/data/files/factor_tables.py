@@ -263,13 +263,17 @@ def _order(path: str, files: list[str], pictures: list[str]) -> list[int]:
     return [at[picture] for picture in pictures]
 
 
-def read_matrix(path: Path) -> NDArray[Any]:
-    """Read a matrix of numbers: an .npy or .npz file, a .csv file with or without a header, or a .parquet file."""
+def read_matrix(path: Path) -> Any:
+    """Read a matrix of numbers: an .npy or .npz file, a .csv file with or without a header, or a .parquet file.
+
+    An .npz file that ``scipy.sparse.save_npz`` wrote is returned as scipy's sparse matrix.
+    """
     match _ending(path):
         case ".npy":
             return np.array(read_npy(path))
         case ".npz":
-            return _only_array(path, MATRIX_KEYS)
+            sparse = {"format", "shape", "data"} <= npz_headers(path).keys()
+            return _read_sparse(path) if sparse else _only_array(path, MATRIX_KEYS)
         case ".parquet":
             columns = frame_columns(read_parquet(path))
         case _:
@@ -284,6 +288,15 @@ def read_matrix(path: Path) -> NDArray[Any]:
     if words:
         raise InputError(f"{path}: column {words[0]} has words, but numbers are needed.")
     return np.stack([as_floats(name, column) for name, column in zip(columns, parsed, strict=True)], axis=1)
+
+
+def _read_sparse(path: Path) -> Any:
+    from scipy.sparse import load_npz
+
+    try:
+        return load_npz(path)
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise InputError(f"{path} cannot be read as a sparse matrix of scipy: {error}.") from error
 
 
 def read_table(

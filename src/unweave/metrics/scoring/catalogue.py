@@ -20,6 +20,7 @@ from unweave.metrics.edi import edi
 from unweave.metrics.explicitness import explicitness
 from unweave.metrics.factor_vae import factor_vae_score
 from unweave.metrics.fairness import fairness
+from unweave.metrics.feature_match import feature_match, value_match
 from unweave.metrics.flatness import flatness
 from unweave.metrics.follows import follows
 from unweave.metrics.infomec import infomec
@@ -37,6 +38,10 @@ from unweave.metrics.omes import omes
 from unweave.metrics.posterior import active_units, elbo, kl_per_latent
 from unweave.metrics.reconstruction import psnr, reconstruction_error
 from unweave.metrics.sap import sap
+from unweave.metrics.selectivity import selectivity
+from unweave.metrics.single_latents import absorption, single_latents
+from unweave.metrics.sparse_probing import sparse_probing
+from unweave.metrics.sparsity import sparsity
 from unweave.metrics.total_correlation import total_correlation, total_correlation_sampled
 from unweave.metrics.udr import udr
 from unweave.metrics.wasserstein_correlation import wasserstein_correlation
@@ -79,6 +84,7 @@ class Metric:
     most_latents: int | None = None  # with more it takes minutes: computed only by name
     costly: bool = False  # takes minutes at the published size: computed only by name
     by_name: str = ""  # another reason to compute it only by name
+    for_sparse: bool = False  # made for sparse codes: of dense ones, computed only by name
     own: bool = False  # not in the catalogue
     name: str = ""
 
@@ -89,8 +95,9 @@ class Metric:
 
     @property
     def only_by_name(self) -> str:
-        """The reason why it is not part of "all", "" if it is."""
-        return self.by_name or ("it takes minutes" if self.costly else "")
+        """The reason why it is not part of "all" for dense codes, "" if it is."""
+        for_sparse = "it is made for sparse codes" if self.for_sparse else ""
+        return self.by_name or for_sparse or ("it takes minutes" if self.costly else "")
 
     @property
     def signed(self) -> Callable[..., Any]:
@@ -269,6 +276,7 @@ METRICS: dict[str, Metric] = _named(
         "Bins finer than the classes of a factor count as other content of the latent; duplicates go unnoticed.",
         {"Almudévar & Ortega 2024": "bins=15, the default"},
         continuous=BINNED,
+        sparse=True,
     ),
     edi=Metric(
         edi,
@@ -332,6 +340,78 @@ METRICS: dict[str, Metric] = _named(
         "Depends on the scale of the codes.",
         {"Burda et al. 2016": "threshold=0.01"},
         sparse=True,
+    ),
+    single_latents=Metric(
+        single_latents,
+        "How well does the best single latent recognise each value of each factor?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "A threshold cannot recognise a middle value of an ordered latent; a value that a share p of the samples has "
+        "gets an F1 near 2 p / (1 + p) by chance.",
+        ranges={"auc": "0 to 1, 0.5 is chance"},
+        continuous=BINNED,
+        sparse=True,
+        for_sparse=True,
+    ),
+    sparse_probing=Metric(
+        sparse_probing,
+        "How well do k latents predict each value of each factor?",
+        "labels",
+        "0 to 1, 0.5 is chance",
+        "higher",
+        "Latents are selected one by one by their means, so that redundant ones are selected together.",
+        {"Karvonen et al. 2025 (SAEBench)": "k=1, 2 or 5, with as many samples with a value as without it"},
+        continuous=BINNED,
+        sparse=True,
+        for_sparse=True,
+    ),
+    value_match=Metric(
+        value_match,
+        "Does each value of each factor have a latent of its own?",
+        "labels",
+        "0 to 1",
+        "higher",
+        "Uniqueness is at most the number of values over that of latents, so that wide codes score low.",
+        {"sae-lens": "its functions, of codes and indicators of values whose means are subtracted"},
+        continuous=BINNED,
+        sparse=True,
+        for_sparse=True,
+    ),
+    absorption=Metric(
+        absorption,
+        "How often is the latent of a value silent while a more specific latent is active instead?",
+        "labels",
+        "0 to 1",
+        "lower",
+        "Sees only latents that are specific to one value of a labelled factor; codes that are never 0 score 0.",
+        {"Chanin et al. 2024": "by a linear probe and the decoder, which are not needed here; gain=0.03"},
+        continuous=BINNED,
+        sparse=True,
+        for_sparse=True,
+    ),
+    selectivity=Metric(
+        selectivity,
+        "When one factor changes alone, do latents change that no other factor changes?",
+        "pool",
+        "0 to 1",
+        "higher",
+        "Latents that change in few pairs look selective by chance; several latents for one factor go unnoticed.",
+        by_name="it needs samples that differ in one factor alone",
+        factors_at_least=2,
+        continuous=BINNED,
+        sparse=True,
+    ),
+    sparsity=Metric(
+        sparsity,
+        "How many latents are active in a sample, and how many never are?",
+        "codes",
+        "0 to the number of latents",
+        "neither",
+        "Counts codes that are not exactly 0, however small.",
+        {"sae-lens": "L0 and dead latents"},
+        sparse=True,
+        for_sparse=True,
     ),
     beta_vae_score=Metric(
         beta_vae_score,
@@ -470,6 +550,16 @@ METRICS: dict[str, Metric] = _named(
         "Models can agree on a wrong factorisation.",
         {"Duan et al. 2020": "method='lasso' or 'spearman', kl=, threshold=0.01"},
         given="codes of several models and, optionally, their KL divergences",
+    ),
+    feature_match=Metric(
+        feature_match,
+        "Is there one direction of the decoder for each true feature?",
+        "other",
+        "0 to 1",
+        "higher",
+        "Needs the true directions, which only synthetic data has; left-over features do not lower the score.",
+        {"sae-lens": "mean_correlation_coefficient and feature_uniqueness"},
+        given="the directions of a decoder and those of the true features",
     ),
     distance_agreement=Metric(
         distance_agreement,

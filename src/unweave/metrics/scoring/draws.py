@@ -120,7 +120,7 @@ class Pool:
             rows[batches] = order[starts[value, None] + different_below(counts[value], n, self._rng)]
         return rows
 
-    def changed(self, axis: int, n: int) -> tuple[int, Floats, Floats]:
+    def changed(self, axis: int, n: int) -> tuple[int, Any, Any]:
         """Return how many pairs of rows differ in one factor alone, and the codes (n, D) of n such pairs at random."""
         known = np.flatnonzero((self.classes >= 0).all(1))
         others = np.unique(np.delete(self.classes[known], axis, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
@@ -134,7 +134,7 @@ class Pool:
         partners = np.cumsum(size - equal)
         total = int(partners[-1]) if len(partners) else 0
         if not total:
-            return 0, np.empty((0, self.codes.shape[1])), np.empty((0, self.codes.shape[1]))
+            return 0, self.codes[:0], self.codes[:0]
         ticket = self._rng.integers(total, size=n)
         first = np.searchsorted(partners, ticket, side="right")
         place = line[first] + ticket - (partners[first] - (size - equal)[first])

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from unweave.errors import InputError, unknown, whole
 from unweave.metrics.scoring.sparse_codes import SparseCodes, check_sparse, is_sparse, standardised_sparse, why_dense
-from unweave.metrics.scoring.vectors import Groups, principal
+from unweave.metrics.scoring.vectors import Groups, principal, projection
 from unweave.metrics.scoring.worth import is_reusing
 
 Floats = NDArray[np.float64]
@@ -82,6 +82,12 @@ class Labelled:
         if self.values is not None and self.continuous[factor]:
             truth = self.values[:, factor]
         return (codes, truth) if known.all() else (codes[known], truth[known])
+
+    def classes_of(self, factor: int) -> tuple[Any, Integers]:
+        """Return codes and classes, bins of a continuous factor, of the rows that have the factor."""
+        classes = self.factors[:, factor]
+        known = classes >= 0
+        return (self.codes, classes) if known.all() else (self.codes[known], classes[known])
 
 
 def check_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> Floats:
@@ -214,6 +220,7 @@ def fit_and_test(
     *,
     kinds: Kinds = None,
     test_share: float = 1 / 3,
+    groups: Groups = None,
     sparse: bool = False,
 ) -> tuple[Labelled, Labelled]:
     """Return a sample to fit and one to test: the two that are given, or a random split of one.
@@ -228,6 +235,8 @@ def fit_and_test(
         seed: The seed of the split.
         kinds: The kinds of the factors, for those that should not be what their values say.
         test_share: The share of the rows that are held out by the split.
+        groups: The columns of each latent that is a vector, which is replaced by the first principal component of the
+            sample to fit.
         sparse: Whether the metric takes sparse codes.
 
     Returns:
@@ -242,14 +251,25 @@ def fit_and_test(
             raise InputError(f"{metric}: needs at least 3 samples to fit and to test, got {len(both.codes)}.")
         order = np.random.RandomState(42 + seed).permutation(len(both.codes))  # with seed 0, the split of Tripod's code
         cut = math.ceil(len(order) * test_share)
-        return _varied(metric, both.take(order[cut:][:TRAIN])), both.take(order[:cut][:TEST])
+        return _projected(
+            metric, _varied(metric, both.take(order[cut:][:TRAIN])), both.take(order[:cut][:TEST]), groups
+        )
     train, held_out = _classes(metric, [(codes, factors), test], 1, 1, kinds, sparse=sparse)
     if train.codes.shape[1] != held_out.codes.shape[1]:
         raise InputError(
             f"{metric}: the test codes have {held_out.codes.shape[1]} latents, "
             f"but the training codes have {train.codes.shape[1]}."
         )
-    return _varied(metric, subsample(train, TRAIN, rng)), subsample(held_out, TEST, rng)
+    return _projected(metric, _varied(metric, subsample(train, TRAIN, rng)), subsample(held_out, TEST, rng), groups)
+
+
+def _projected(metric: str, train: Labelled, test: Labelled, groups: Groups) -> tuple[Labelled, Labelled]:
+    """Return both samples with one column per group."""
+    check_groups_of_sparse(metric, train.codes, groups)
+    if groups is None:
+        return train, test
+    project = projection(metric, train.codes, groups)
+    return replace(train, codes=project(train.codes)), replace(test, codes=project(test.codes))
 
 
 def check_groups_of_sparse(metric: str, codes: Any, groups: Groups) -> None:

@@ -91,6 +91,11 @@ class ScoringInputs:
             return f"needs at least {factors}, got {self.varying}"
         return None
 
+    def why_not_of_all(self, metric: Metric) -> str | None:
+        """Return the reason why a metric that can be computed is not part of "all", or None."""
+        because = "" if self.sparse and metric.for_sparse else metric.only_by_name
+        return f'not part of "all" because {because}; request it by name' if because else None
+
     def _missing(self, needs: Needs) -> str:
         if needs == "labels":
             return f"needs factors, but {self.why_no_factors}"
@@ -109,11 +114,7 @@ def chosen(metrics: Names, there: ScoringInputs) -> tuple[list[Metric], dict[str
     A metric that was asked for by name and cannot be computed is an error.
     """
     if isinstance(metrics, str) and metrics == "all":
-        reasons = {
-            name: there.why_not(metric)
-            or (f'not part of "all" because {metric.only_by_name}; request it by name' if metric.only_by_name else None)
-            for name, metric in METRICS.items()
-        }
+        reasons = {name: there.why_not(metric) or there.why_not_of_all(metric) for name, metric in METRICS.items()}
         left_out = {name: reason for name, reason in reasons.items() if reason is not None}
         return [metric for name, metric in METRICS.items() if name not in left_out], left_out
     wanted = find_metrics(metrics)

@@ -24,6 +24,9 @@ LARGEST = 1e100  # as of dense codes
 DENSE_ONLY = {  # why metrics refuse sparse codes
     "infomec": "its estimate by nearest neighbours needs codes without ties, but most are 0; use mig, mig_sup, "
     "modularity and explicitness",
+    "edi": "its estimate by nearest neighbours needs codes without ties, but most are 0; use value_match",
+    "dci_es": "it fits forests of several depths to all latents; use dci",
+    "omes": "it correlates latents over pairs, in most of which a latent is 0 twice; use selectivity",
     "factor_vae_score": "in a batch most latents are 0 throughout, so that the latent that varies least is arbitrary",
     "total_correlation": "it treats codes as Gaussian, which latents that are mostly 0 are not",
     "wasserstein_correlation": "it treats codes as Gaussian, which latents that are mostly 0 are not",
