@@ -14,7 +14,8 @@ from unweave.recipes import RECIPES
 from unweave.terms import TERMS
 
 OURS = {"ae", "pca", "ica"}  # recipes without a paper of their own
-PLAIN = {"follows", "reconstruction_error", "psnr", "kl_per_latent", "elbo"}  # metrics without a paper of this field
+# metrics without a paper of this field
+PLAIN = {"follows", "reconstruction_error", "psnr", "kl_per_latent", "elbo", "single_latents", "sparsity"}
 TEXTS = {
     **{name: inspect.getdoc(function) or "" for name, function in RECIPES.items() if name not in OURS},
     **{name: inspect.getdoc(metric.function) or "" for name, metric in METRICS.items() if name not in PLAIN},

@@ -70,6 +70,12 @@ WORKS = {
         2022,
         journal="IEEE Transactions on Neural Networks and Learning Systems",
     ),
+    "Chanin et al. 2024": Work(
+        "David Chanin and James Wilken-Smith and Tomáš Dulka and Hardik Bhatnagar and Satvik Golechha and Joseph Bloom",
+        "A is for Absorption: Studying Feature Splitting and Absorption in Sparse Autoencoders",
+        2024,
+        journal="arXiv:2409.14507",
+    ),
     "Chen et al. 2018": Work(
         "Ricky T. Q. Chen and Xuechen Li and Roger Grosse and David Duvenaud",
         "Isolating Sources of Disentanglement in Variational Autoencoders",
@@ -115,6 +121,12 @@ WORKS = {
         2019,
         NEURIPS,
     ),
+    "Gurnee et al. 2023": Work(
+        "Wes Gurnee and Neel Nanda and Matthew Pauly and Katherine Harvey and Dmitrii Troitskii and Dimitris Bertsimas",
+        "Finding Neurons in a Haystack: Case Studies with Sparse Probing",
+        2023,
+        journal="Transactions on Machine Learning Research",
+    ),
     "Higgins et al. 2017": Work(
         "Irina Higgins and Loic Matthey and Arka Pal and Christopher Burgess and Xavier Glorot and "
         "Matthew Botvinick and Shakir Mohamed and Alexander Lerchner",
@@ -157,6 +169,14 @@ WORKS = {
         "Towards an Improved Metric for Evaluating Disentangled Representations",
         2024,
         journal="arXiv:2410.03056",
+    ),
+    "Karvonen et al. 2025": Work(
+        "Adam Karvonen and Can Rager and Johnny Lin and Curt Tigges and Joseph Bloom and David Chanin and Yeu-Tong Lau "
+        "and Eoin Farrell and Callum McDougall and Kola Ayonrinde and Demian Till and Matthew Wearden and Arthur Conmy "
+        "and Samuel Marks and Neel Nanda",
+        "SAEBench: A Comprehensive Benchmark for Sparse Autoencoders in Language Model Interpretability",
+        2025,
+        ICML,
     ),
     "Kim & Mnih 2018": Work("Hyunjik Kim and Andriy Mnih", "Disentangling by Factorising", 2018, ICML),
     "Kingma & Welling 2014": Work("Diederik P. Kingma and Max Welling", "Auto-Encoding Variational Bayes", 2014, ICLR),
@@ -211,6 +231,12 @@ WORKS = {
         2023,
         "International Joint Conference on Artificial Intelligence",
     ),
+    "Morcos et al. 2018": Work(
+        "Ari S. Morcos and David G. T. Barrett and Neil C. Rabinowitz and Matthew Botvinick",
+        "On the importance of single directions for generalization",
+        2018,
+        ICLR,
+    ),
     "Nie et al. 2020": Work(
         "Weili Nie and Tero Karras and Animesh Garg and Shoubhik Debnath and Anjul Patney and Ankit B. Patel and "
         "Anima Anandkumar",
@@ -257,6 +283,13 @@ WORKS = {
         "ControlVAE: Controllable Variational Autoencoder",
         2020,
         ICML,
+    ),
+    "Song et al. 2025": Work(
+        "Xiangchen Song and Aashiq Muhamed and Yujia Zheng and Lingjing Kong and Zeyu Tang and Mona T. Diab and "
+        "Virginia Smith and Kun Zhang",
+        "Position: Mechanistic Interpretability Should Prioritize Feature Consistency in SAEs",
+        2025,
+        journal="arXiv:2505.20254",
     ),
     "Suter et al. 2019": Work(
         "Raphael Suter and Đorđe Miladinović and Bernhard Schölkopf and Stefan Bauer",

@@ -47,6 +47,12 @@ def feature_match(features: Codes, truth: Codes) -> FeatureMatch:
 
     Returns:
         Both scores, the similarities and the matching.
+
+    Examples:
+        >>> from unweave.metrics import feature_match
+        >>> found = feature_match([[0, 1], [0, -2], [3, 0]], [[1, 0], [0, 1]])  # the second feature is there twice
+        >>> found.mcc, round(found.uniqueness, 2)
+        (1.0, 0.67)
     """
     learned, true = (check_codes("feature_match", each, rows=1) for each in (features, truth))
     if learned.shape[1] != true.shape[1]:
@@ -79,7 +85,7 @@ def value_match(codes: Codes, factors: Factors, *, kinds: Kinds = None, groups: 
     A true feature is a value of a factor, 1 in the samples that have it and 0 in the others; of a factor with two
     values it is the second one, because the first has the same correlations up to their sign. The similarity of a
     latent and a value is the absolute correlation over samples: the cosine of :func:`feature_match` of both after their
-    means are subtracted. The scores are those of :func:`feature_match`.
+    means are subtracted. The scores are those of :func:`feature_match` (Song et al. 2025).
 
     Args:
         codes: The codes (N, D).
@@ -90,6 +96,16 @@ def value_match(codes: Codes, factors: Factors, *, kinds: Kinds = None, groups: 
 
     Returns:
         Both scores, the correlations and the matching.
+
+    Examples:
+        >>> import numpy as np
+        >>> from scipy.sparse import csr_array
+        >>> from unweave.metrics import value_match
+        >>> factors = np.arange(600)[:, None] % 3  # one factor with three values
+        >>> codes = csr_array(1.0 * (factors == [0, 1, 2, 9]))  # a latent for each value, and one that is never active
+        >>> found = value_match(codes, factors)
+        >>> round(found.mcc, 2), found.uniqueness  # three values, four latents
+        (1.0, 0.75)
     """
     sample = labelled("value_match", codes, factors, kinds=kinds, groups=groups, sparse=True)
     values, x = values_of(sample), sample.codes

@@ -59,6 +59,13 @@ def selectivity(
 
     Returns:
         The score, the selectivity of each latent, and how much each factor changes it.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.metrics import selectivity
+        >>> space = unweave.FactorSpace.of(x=10, y=10)
+        >>> selectivity(lambda points: points.float(), space).score  # each latent follows one factor
+        1.0
     """
     check_positive("selectivity", pairs=pairs)
     source = draws("selectivity", represent, space, seed, kinds=kinds, groups=groups, sparse=True)

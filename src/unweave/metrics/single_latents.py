@@ -81,6 +81,16 @@ def single_latents(
     Returns:
         Both means, and for each value the best latents. A value that one of the samples does not have is left out; if
         none is left, F1 is 0 and the area is 1/2.
+
+    Examples:
+        >>> import numpy as np
+        >>> from scipy.sparse import csr_array
+        >>> from unweave.metrics import single_latents
+        >>> factors = np.arange(600)[:, None] % 3  # one factor with three values
+        >>> codes = csr_array(1.0 * (factors == [0, 1, 2, 9]))  # a latent for each value, and one that is never active
+        >>> found = single_latents(codes, factors)
+        >>> found.f1, found.auc, found.f1_latent.tolist()
+        (1.0, 1.0, [0, 1, 2])
     """
     train, held_out = fit_and_test(
         "single_latents", codes, factors, test, seed, kinds=kinds, groups=groups, sparse=True
@@ -168,6 +178,16 @@ def absorption(
 
     Returns:
         The mean share over values whose main latents have an F1 of at least 0.5 on the test sample, 0 if none has.
+
+    Examples:
+        >>> import numpy as np
+        >>> from unweave.metrics import absorption
+        >>> shape, left = np.arange(3_000) % 3, np.arange(3_000) % 150 == 0
+        >>> square = np.where(left, 0, shape == 0)  # silent on squares at the left
+        >>> codes = np.stack([square, (shape == 0) & left, shape == 1, shape == 2], axis=1)
+        >>> found = absorption(codes, shape)
+        >>> found.main[0], found.absorbing[0]  # the latents of a square, and the one that takes over
+        ((0,), (1,))
     """
     train, held_out = fit_and_test("absorption", codes, factors, test, seed, kinds=kinds, groups=groups, sparse=True)
     values = values_of(train)

@@ -64,6 +64,15 @@ def sparse_probing(
     Returns:
         The mean accuracy, that of each value, and the latents. Values that one of the samples does not have are left
         out; if none is left, the score is 1/2.
+
+    Examples:
+        >>> import numpy as np
+        >>> from scipy.sparse import csr_array
+        >>> from unweave.metrics import sparse_probing
+        >>> factors = np.arange(600)[:, None] % 3  # one factor with three values
+        >>> codes = csr_array(1.0 * (factors == [0, 1, 2, 9]))  # a latent for each value, and one that is never active
+        >>> sparse_probing(codes, factors, k=1).score
+        1.0
     """
     train, held_out = fit_and_test(
         "sparse_probing", codes, factors, test, seed, kinds=kinds, groups=groups, sparse=True

@@ -28,6 +28,12 @@ def sparsity(codes: Codes) -> Sparsity:
     """Compute the mean number of active latents per sample (L0) and the number of latents that are never active.
 
     A latent is active in a sample if its code (N, D) is not 0 there, as in sae-lens.
+
+    Examples:
+        >>> from unweave.metrics import sparsity
+        >>> found = sparsity([[0.0, 1.5, 0.0], [2.0, 0.1, 0.0]])
+        >>> found.active, found.dead
+        (1.5, 1)
     """
     checked = check_any_codes("sparsity", codes, rows=1)
     counts = checked.counts if isinstance(checked, SparseCodes) else (checked != 0).sum(0)
