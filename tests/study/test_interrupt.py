@@ -44,26 +44,26 @@ seeds = 2
 
 
 class Stuck(tiny.Dots):
-    """Draws its second batch for a minute."""
+    """Draws its fourth batch for a minute."""
 
     drawn = 0
 
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
         self.drawn += 1
-        if self.drawn == 2:
+        if self.drawn == 4:
             (Path.cwd() / f"stuck-{os.getpid()}").touch()
             time.sleep(60)
         return super()._draw(factors, generator)
 
 
 @pytest.fixture
-def launch(tmp_path: Path) -> Callable[[str], subprocess.Popen[str]]:
+def launch(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
     """Start a study of two workers in a process group of its own, as a terminal does."""
 
-    def start(spec: str) -> subprocess.Popen[str]:
+    def start(spec: str, *options: str) -> subprocess.Popen[str]:
         (tmp_path / "spec.toml").write_text(spec)
         (tmp_path / "launch.py").write_text(LAUNCH)
-        command = [sys.executable, "launch.py", "study", "run", "spec.toml", "--store", "store", "--workers", "2"]
+        command = [sys.executable, "launch.py", "study", "run", "spec.toml", "--store", "store", "--workers", "2", *options]
         paths = os.pathsep.join([str(ROOT), str(ROOT / "src")])
         return subprocess.Popen(
             command,
@@ -79,7 +79,7 @@ def launch(tmp_path: Path) -> Callable[[str], subprocess.Popen[str]]:
 
 
 def test_ctrl_c_leaves_a_checkpoint_of_every_run(
-    launch: Callable[[str], subprocess.Popen[str]], tmp_path: Path
+    launch: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
     launcher = launch(SPEC)
     try:
@@ -101,8 +101,11 @@ def test_ctrl_c_leaves_a_checkpoint_of_every_run(
         assert int(metadata["step"]) == state.step > 0
 
 
-def test_a_second_ctrl_c_ends_at_once(launch: Callable[[str], subprocess.Popen[str]], tmp_path: Path) -> None:
-    launcher = launch(SPEC.replace("tests.study.tiny:Dots", "tests.study.test_interrupt:Stuck"))
+def test_a_second_ctrl_c_ends_at_once_and_keeps_the_last_checkpoint(
+    launch: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    spec = SPEC.replace("tests.study.tiny:Dots", "tests.study.test_interrupt:Stuck")
+    launcher = launch(spec, "--checkpoint-seconds", "1e-6")
     try:
         wait_for(lambda: len(list(tmp_path.glob("stuck-*"))) == 2, launcher)
         os.killpg(launcher.pid, signal.SIGINT)
@@ -120,6 +123,11 @@ def test_a_second_ctrl_c_ends_at_once(launch: Callable[[str], subprocess.Popen[s
     for mark in tmp_path.glob("stuck-*"):
         with pytest.raises(ProcessLookupError):
             os.kill(int(mark.name.partition("-")[2]), 0)
+    runs = list(runs_in(tmp_path / "store"))
+    assert len(runs) == 2
+    for run in runs:
+        _, metadata = load_tensors(run / CHECKPOINT, run.name)
+        assert int(metadata["step"]) > 0
 
 
 def wait_for(condition: Callable[[], bool], launcher: subprocess.Popen[str]) -> None:
