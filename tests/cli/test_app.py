@@ -50,7 +50,9 @@ def test_a_full_disk_behind_the_output_is_a_sentence() -> None:
 
 
 def test_the_shell_can_complete_commands() -> None:
-    command = f"{COMMAND} --show-completion; exit $?"  # with a second command, bash stays the parent, which is looked for
+    command = (
+        f"{COMMAND} --show-completion; exit $?"  # with a second command, bash stays the parent, which is looked for
+    )
     shown = subprocess.run(command, shell=True, capture_output=True, text=True, executable="/bin/bash")
     assert shown.returncode == 0
     assert "_UNWEAVE_COMPLETE" in shown.stdout

@@ -53,6 +53,21 @@ def test_traversals_are_written_in_every_format(name: str, store: Path, monkeypa
         assert content[4:8] == b"ftyp"
 
 
+def test_names_may_have_hyphens_and_data_its_options(
+    store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = ["--set", "traversals=2", "--out"]
+    command = words("perceived-distances", "--data", "xysquares,size=16", *small, "one.png", store=store)
+    assert run(monkeypatch, *command) == 0
+    command = words(
+        "perceived_distances", "--data", "xysquares", "--set", "data.size=16", *small, "other.png", store=store
+    )
+    assert run(monkeypatch, *command) == 0
+    assert Path("one.png").read_bytes() == Path("other.png").read_bytes()
+    assert run(monkeypatch, *words("perceived_distances", "--data", "xysquares", "--set", "size=16", store=store)) == 2
+    assert "unknown setting of perceived_distances 'size': did you mean 'data.size'?" in capsys.readouterr().err
+
+
 def test_several_runs_and_numbers(
     store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from tests.cli.running import run
 from tests.training.small import bars, trained
 from unweave import __version__
-from unweave.cli.options import draw_pictures, parse, print_json, save
+from unweave.cli.options import draw_pictures, print_json, save
 from unweave.errors import InputError
 
 
@@ -19,15 +19,6 @@ def test_the_installed_command_prints_its_version() -> None:
     command = Path(sys.executable).with_name("unweave")
     shown = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == __version__
-
-
-def test_values_are_read_as_python_or_words() -> None:
-    words = ["a=1", "b=1e-4", "c=true", "d=linear", "e=(1, 2)", "f=x=y"]
-    assert parse(words) == {"a": 1, "b": 1e-4, "c": True, "d": "linear", "e": (1, 2), "f": "x=y"}
-    with pytest.raises(InputError, match="--term takes KEY=VALUE, got 'kl'"):
-        parse(["kl"], "--term")
-    with pytest.raises(InputError, match="--set a is given twice"):
-        parse(["a=1", "a=2"])
 
 
 def test_a_picture_goes_where_it_is_told(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def test_lists_are_filtered_and_written_as_json(
 ) -> None:
     first = trained(tmp_path / "runs", "ae", steps=1)
     second = trained(tmp_path / "runs", "vae", steps=1)
+    third = trained(tmp_path / "runs", "beta_vae", data=unweave.load("xysquares", size=16), steps=1)
     write_state(second.folder, State("running", 1, "v"))
     assert run(monkeypatch, "runs", "label", second.name[:8], "mine") == 0
     capsys.readouterr()
@@ -70,10 +71,14 @@ def test_lists_are_filtered_and_written_as_json(
     assert [(row["run"], row["label"], row["state"]) for row in rows] == [
         (first.name, "", "finished"),
         (second.name, "mine", "stopped"),
+        (third.name, "", "finished"),
     ]
     for words, expected in (
         (["--recipe", "vae"], [second.name]),
-        (["--state", "finished"], [first.name]),
+        (["--recipe", "beta-vae"], [third.name]),
+        (["--data", "xysquares,size=16"], [third.name]),
+        (["--data", "xysquares,size=32"], []),
+        (["--state", "finished"], [first.name, third.name]),
         (["--state", "stopped"], [second.name]),
         (["--data", "dsprites"], []),
     ):

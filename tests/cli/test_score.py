@@ -35,6 +35,13 @@ def test_runs_are_scored_by_name_and_keep_their_scores(
     settings = ["--metric", "mig", "--set", "mig.bins=5", "--samples", "60"]
     assert run(monkeypatch, "score", first.name[:8], *settings) == 0
     assert len(first.scores.entries) == 3
+    listed = ["--data", "xysquares", "--set", "data.size=16", "--set", "metrics=mig,psnr", *SMALL[4:], "--json"]
+    capsys.readouterr()
+    assert run(monkeypatch, "score", first.name[:8], *listed) == 0
+    assert json.loads(capsys.readouterr().out) == scores
+    assert run(monkeypatch, "score", first.name[:8], "--metric", "mig,psnr", *SMALL[4:], "--json") == 0
+    assert json.loads(capsys.readouterr().out) == scores
+    assert len(first.scores.entries) == 3
 
 
 def test_several_runs_list_what_was_not_computed_and_name_runs_that_differ(
@@ -59,6 +66,10 @@ def test_several_runs_list_what_was_not_computed_and_name_runs_that_differ(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["abc", "--set", "size=16"], "got 'size': did you mean data.size=16?"),
+        (["abc", "--metric", "mig", "--set", "bins=5"], "got 'bins': did you mean mig.bins=5?"),
+        (["abc", "--metric", "sap", "--set", "bins=5"], "as in mig.bins=5, got 'bins'."),
+        (["abc", "--set", "data.size=16"], "--set data.size is an option of a data set: name it with --data."),
         ([], "give either runs (or encoders as module:name), or --codes FILE"),
         (["abc", "--codes", "codes.npy"], "give either runs (or encoders as module:name), or --codes FILE"),
         (["abc", "--discrete"], "--factors, --images and --discrete can be used with --codes only"),
@@ -66,7 +77,6 @@ def test_several_runs_list_what_was_not_computed_and_name_runs_that_differ(
             ["--codes", "codes.npy", "--samples", "3"],
             "--samples, --test-samples and --source can be used with runs only",
         ),
-        (["abc", "--set", "bins=5"], "--set takes METRIC.SETTING=VALUE"),
         (["abc", "--threads", "99999"], "--threads must be at most the number of cores of this machine, "),
         (["abc"], "there is no run 'abc' in the store"),
     ],

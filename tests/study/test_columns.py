@@ -26,6 +26,12 @@ def test_the_metrics_of_the_large_study_are_known_and_unsupervised_scores_are_no
     assert not {"total_correlation", "elbo", "udr", "downstream.score", "fairness"} & set(known)
 
 
+def test_runs_are_chosen_by_a_data_set_with_options() -> None:
+    table = pandas.DataFrame({"data": ["xysquares"] * 2 + ["dsprites"], "configuration.data.size": [16, 32, 16]})
+    assert list(with_settings(table, {"data": "xysquares,size=16"}).index) == [0]
+    assert list(with_settings(table, {"data": "xysquares"}).index) == [0, 1]
+
+
 def test_signs_follow_the_catalogue() -> None:
     assert [sign_of(name) for name in ("mig", "dci.disentanglement", "total_correlation", "mine")] == [1, 1, -1, 1]
 

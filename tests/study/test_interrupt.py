@@ -63,7 +63,18 @@ def launch(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
     def start(spec: str, *options: str) -> subprocess.Popen[str]:
         (tmp_path / "spec.toml").write_text(spec)
         (tmp_path / "launch.py").write_text(LAUNCH)
-        command = [sys.executable, "launch.py", "study", "run", "spec.toml", "--store", "store", "--workers", "2", *options]
+        command = [
+            sys.executable,
+            "launch.py",
+            "study",
+            "run",
+            "spec.toml",
+            "--store",
+            "store",
+            "--workers",
+            "2",
+            *options,
+        ]
         paths = os.pathsep.join([str(ROOT), str(ROOT / "src")])
         return subprocess.Popen(
             command,
@@ -78,9 +89,7 @@ def launch(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
     return start
 
 
-def test_ctrl_c_leaves_a_checkpoint_of_every_run(
-    launch: Callable[..., subprocess.Popen[str]], tmp_path: Path
-) -> None:
+def test_ctrl_c_leaves_a_checkpoint_of_every_run(launch: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
     launcher = launch(SPEC)
     try:
         wait_for(lambda: len([log for log in tmp_path.glob(f"store/*/{LOG}") if log.stat().st_size]) == 2, launcher)

@@ -49,6 +49,22 @@ def test_a_study_is_the_union_of_products() -> None:
     assert {point["recipe"] for point in points[18:]} == {"qlae", "ae"}
 
 
+def test_options_of_a_data_set_can_be_written_behind_its_name() -> None:
+    text = 'name = "z"\n[[grid]]\nrecipe = "vae"\ndata = ["xysquares,size=16", "xysquares"]\n'
+    assert list(parse_spec(text).points()) == [
+        {"recipe": "vae", "data": "xysquares", "data.size": 16},
+        {"recipe": "vae", "data": "xysquares"},
+    ]
+    with pytest.raises(InputError, match=r"grid 1: data.size is given twice"):
+        list(parse_spec(text + '"data.size" = 32\n').points())
+
+
+def test_metrics_can_be_replaced() -> None:
+    spec = parse_spec(ISSUE)
+    assert spec.with_fixed({"metrics": ["sap"]}).metrics == spec.with_fixed({"metrics": "sap"}).metrics == ("sap",)
+    assert spec.with_fixed({"batch": 32}).metrics == ("mig", "dci", "infomec")
+
+
 def test_values_that_go_together_are_zipped() -> None:
     zipped = "zip = {lr = [1e-3, 1e-4], batch = [64, 128]}"
     text = f'name = "z"\n[[grid]]\nrecipe = "vae"\ndata = "dsprites"\nseeds = 2\n{zipped}\n'

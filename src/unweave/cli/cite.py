@@ -27,12 +27,13 @@ def _texts(name: str, store: str | None) -> list[str]:
     from unweave.recipes import RECIPES
     from unweave.settings import key_in
     from unweave.store.record import read_record
+    from unweave.written import parse_data
 
     if (recipe := key_in(RECIPES, name)) in RECIPES:
         return _of_recipe(recipe)
     if (metric := key_in(METRICS, name)) in METRICS:
         return [inspect.getdoc(METRICS[metric].function) or ""]
-    if (data := key_in(SETS, name)) in SETS:
+    if (data := key_in(SETS, parse_data(name)[0])) in SETS:
         return [SETS[data].card.citation]
     record = read_record(find_one_run(name, store))
     texts = _of_recipe(str(record.fields["recipe"])) if record.fields["recipe"] in RECIPES else []

@@ -18,14 +18,13 @@ from unweave.cli.options import (
     check_picture,
     console,
     load_data,
-    parse,
-    parse_data,
     print_json,
     save,
 )
 from unweave.data.files import data_folder
 from unweave.errors import InputError
 from unweave.progress import say
+from unweave.written import parse, parse_data
 
 if TYPE_CHECKING:
     from unweave.data import FactorData
@@ -98,8 +97,9 @@ def fetch(name: Annotated[str, typer.Argument(metavar="NAME", help="The name of 
     from unweave.data import fetch_set, load, set_named
     from unweave.data.files.hub import PREFIX
 
+    name, options = parse_data(name)
     if name.startswith(PREFIX):
-        console.print(f"ready: {load_data(name)!r}", soft_wrap=True)
+        console.print(f"ready: {load(name, **options)!r}", soft_wrap=True)
         return
     if not set_named(name).card.files:
         console.print(f"{name} is drawn here and needs no file.")
@@ -107,7 +107,7 @@ def fetch(name: Annotated[str, typer.Argument(metavar="NAME", help="The name of 
     for file, path in zip(set_named(name).card.files, fetch_set(name), strict=True):
         what = "verified" if file.checksum or file.size else "fetched (there is no published checksum to compare with)"
         console.print(f"{what} {path}", soft_wrap=True)
-    console.print(f"ready: {load(name)!r}", soft_wrap=True)
+    console.print(f"ready: {load(name, **options)!r}", soft_wrap=True)
 
 
 @data_app.command()

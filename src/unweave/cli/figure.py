@@ -26,15 +26,16 @@ from unweave.cli.options import (
     Where,
     chosen,
     console,
+    is_data_option,
     load_data,
     open_representations,
-    parse,
     print_json,
     split_data,
 )
 from unweave.cli.study import open_study
 from unweave.errors import InputError, extra
 from unweave.names import titled
+from unweave.written import parse
 
 if TYPE_CHECKING:
     import pandas
@@ -72,7 +73,11 @@ def figure(
     missing: Missing = "error",
     discrete: Discrete = False,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of the figure, as in steps=7; can be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="A setting of the figure, as in steps=7, or an option of --data, as in data.size=32; can be repeated.",
+        ),
     ] = None,
     where: Where = None,
     seed: Seed = 0,
@@ -104,6 +109,9 @@ def figure(
         raise InputError(f"--set data.{next(iter(options))} is an option of a data set: name it with --data.")
     if path.suffix.lower() in MOVING:
         given = {**entry.moving, **given}
+    for key in given.keys() - entry.settings.keys():
+        if data and is_data_option(key):
+            raise InputError(f"unknown setting of {entry.name} {key!r}: did you mean 'data.{key}'?")
     given = entry.check_settings(given)
     sets = [load_data(word, options) for word in data or ()]
     with titled({} if study is None else open_study(study, store).titles):

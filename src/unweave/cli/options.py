@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import inspect
 import json
@@ -20,6 +19,7 @@ from unweave.errors import InputError, extra
 from unweave.plain_json import to_plain
 from unweave.progress import Level, set_level
 from unweave.store.folder import existing_store, find_run
+from unweave.written import SYNONYMS, parse
 from unweave.zoo.public import PREFIX
 
 if TYPE_CHECKING:
@@ -61,9 +61,21 @@ class Command(TyperCommand):
 
 
 def _no_option(name: str, value: str, known: Iterable[str]) -> InputError:
-    setting = f"--set {name[2:].replace('-', '_')}={value if value and value[0] != '-' else 'VALUE'}"
+    value = value if value and value[0] != "-" else "VALUE"
+    setting = name[2:].replace("-", "_")
+    setting = SYNONYMS.get(setting, f"data.{setting}" if is_data_option(setting) else setting)
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
-    return InputError(f"there is no option {name}: did you mean {near[0] if near else setting}?")
+    meant = f"--{setting} {value}" if f"--{setting}" in known else near[0] if near else f"--set {setting}={value}"
+    return InputError(f"there is no option {name}: did you mean {meant}?")
+
+
+def is_data_option(key: str) -> bool:
+    """Return whether a name is that of an option of data sets, such as size, and of no recipe."""
+    from unweave.data import SETS, options_of
+    from unweave.recipes import RECIPES, parameters_of
+
+    of_recipes = set[str]().union(*map(parameters_of, RECIPES))
+    return key in {name for each in SETS.values() for name in options_of(each)} - of_recipes
 
 
 class Commands(typer.Typer):
@@ -150,35 +162,9 @@ Discrete = Annotated[bool, typer.Option("--discrete", help="With --codes: every 
 ENCODER = re.compile(r"(?!zoo:|public:)[^\W\d][\w.]*:[^\W\d][\w.]*")  # module:name
 
 
-def parse(settings: list[str] | None, option: str = "--set") -> dict[str, Any]:
-    """Read KEY=VALUE words as a dictionary; values are Python literals, or else strings."""
-    options: dict[str, Any] = {}
-    for setting in settings or []:
-        key, equals, value = setting.partition("=")
-        if not equals or not key:
-            raise InputError(f"{option} takes KEY=VALUE, got {setting!r}.")
-        if key in options:
-            raise InputError(f"{option} {key} is given twice: give it once.")
-        if value.lower() in ("true", "false"):
-            value = value.capitalize()
-        options[key] = _value(value)
-    return options
-
-
-TOO_LONG = re.compile(r"(?<!\w)0[xob]\w{1000}", re.IGNORECASE)  # a number that Python reads but does not print
-
-
-def _value(text: str) -> Any:
-    """Return a Python literal, a list for words with commas between them, or else the text."""
-    if TOO_LONG.search(text):
-        return text
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        pass
-    if re.fullmatch(r"[\w.:+-]+(,[\w.:+-]+)+", text):
-        return [_value(word) for word in text.split(",")]
-    return text
+def several(words: list[str] | None) -> list[str] | None:
+    """Read names that are given one by one or with commas between them, as in ``mig,sap``."""
+    return words and [each for word in words for each in word.split(",")]
 
 
 def split_data(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -187,21 +173,11 @@ def split_data(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return options, {key: value for key, value in given.items() if not key.startswith("data.")}
 
 
-def parse_data(word: str, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-    """Read a data set, written as NAME or NAME,KEY=VALUE,…, and add options that were given elsewhere."""
-    name, *pairs = re.split(r",(?=\w+=)", word)
-    own = parse(pairs, name)
-    for key in own.keys() & (options or {}).keys():
-        raise InputError(f"data.{key} is given twice, in {word} and by --set: give it once.")
-    return name, {**own, **(options or {})}
-
-
 def load_data(word: str, options: dict[str, Any] | None = None) -> FactorData:
     """Load a data set, written as NAME or NAME,KEY=VALUE,…."""
     from unweave.data import load
 
-    name, every = parse_data(word, options)
-    return load(name, **every)
+    return load(word, **(options or {}))
 
 
 def find_runs(names: Sequence[str], store: str | None) -> list[Path]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from unweave.cli.options import Commands, Json, Quiet, Store, Verbose, check_page, console, parse, print_json
+from unweave.cli.options import Commands, Json, Quiet, Store, Verbose, check_page, console, print_json
 from unweave.cli.study import (
     Address,
     Cpus,
@@ -25,6 +25,7 @@ from unweave.cli.study import (
     unfinished,
 )
 from unweave.errors import InputError
+from unweave.written import parse
 
 paper_app = Commands("Papers: test the findings of the papers, each with one command.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A finding; unweave paper list shows them.")]

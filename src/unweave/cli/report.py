@@ -28,11 +28,11 @@ from unweave.cli.options import (
     load_data,
     open_representations,
     open_runs,
-    parse,
     parse_folder,
     stem_of,
 )
 from unweave.errors import InputError
+from unweave.written import parse
 
 
 def report(

@@ -33,6 +33,7 @@ from unweave.store.measurements import read_protocol
 from unweave.store.record import DAMAGED, OTHER, Record, read_record
 from unweave.store.setting_names import differing
 from unweave.store.state import STATES, read_log
+from unweave.written import parse_data
 
 SHOWN = (*STATES, DAMAGED, OTHER)  # states
 runs_app = Commands("Runs of a store: list, show, label, extend, draw and remove them.")
@@ -42,7 +43,7 @@ runs_app = Commands("Runs of a store: list, show, label, extend, draw and remove
 def list_runs(
     store: Store = None,
     recipe: Annotated[str | None, typer.Option(help="Only runs of this recipe.")] = None,
-    data: Annotated[str | None, typer.Option(help="Only runs on this data set.")] = None,
+    data: Annotated[str | None, typer.Option(help="Only runs on this data set, as in xysquares,size=32.")] = None,
     state: Annotated[str | None, typer.Option(help=f"Only runs in this state: {', '.join(SHOWN)}.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -51,8 +52,14 @@ def list_runs(
         raise InputError(f"unknown state {state!r}: expected one of {', '.join(SHOWN)}.")
     folder = existing_store(store)
     found = [row_of(read_record(run, scores=False)) for run in runs_in(folder)]
+    data, options = (None, {}) if data is None else parse_data(data)
     wanted = {"recipe": recipe, "data": data, "state": state}
-    rows = [row for row in found if all(value is None or row[key] == value for key, value in wanted.items())]
+    rows = [
+        row
+        for row in found
+        if all(value is None or _plain(row[key]) == _plain(value) for key, value in wanted.items())
+        and options.items() <= row["fields"].get("data", {}).get("options", {}).items()
+    ]
     if as_json:
         print_json([{key: value for key, value in row.items() if key not in ("fields", "traceback")} for row in rows])
     elif found and not rows:
@@ -60,6 +67,11 @@ def list_runs(
     else:
         console.print(_table(rows))
         console.print(f"\n{_count(rows)} in the store {folder}.", soft_wrap=True)
+
+
+def _plain(name: str | None) -> str:
+    """Return a name in which hyphens and underscores are one."""
+    return (name or "").replace("-", "_")
 
 
 def row_of(record: Record) -> dict[str, Any]:

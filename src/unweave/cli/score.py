@@ -25,12 +25,15 @@ from unweave.cli.options import (
     Trust,
     Verbose,
     console,
+    is_data_option,
     load_data,
     open_representations,
-    parse,
     print_json,
+    several,
+    split_data,
 )
 from unweave.errors import InputError
+from unweave.written import names_in, parse
 
 if TYPE_CHECKING:
     from unweave.data import FactorData
@@ -53,13 +56,18 @@ def score(
         list[str] | None,
         typer.Option(
             "--metric",
-            help="A metric's name, or module:name for one of your own; can be repeated.",
+            callback=several,
+            help="A metric's name, or module:name for one of your own; several as in mig,sap, or repeated.",
             show_default="all that can be computed",
         ),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A setting of a metric, as in dci.importance=forest; can be repeated."),
+        typer.Option(
+            "--set",
+            help="A setting of a metric, as in dci.importance=forest, or an option of --data, as in data.size=32; can "
+            "be repeated.",
+        ),
     ] = None,
     samples: Annotated[
         int | None, typer.Option(help="Number of images to score a run with.", show_default="10000")
@@ -111,8 +119,13 @@ def score(
     sizes = {"samples": samples, "test_samples": test_samples, "source": source}
     if codes is not None and any(value is not None for value in sizes.values()):
         raise InputError("--samples, --test-samples and --source can be used with runs only: all rows are scored.")
-    of_metrics = _by_metric(settings)
-    images = None if data is None else load_data(data)
+    options, others = split_data(parse(settings))
+    if options and data is None:
+        raise InputError(f"--set data.{next(iter(options))} is an option of a data set: name it with --data.")
+    if (listed := others.pop("metrics", None)) is not None:
+        metrics = [*(metrics or ()), *names_in("metrics", listed)]
+    of_metrics = _by_metric(others, metrics)
+    images = None if data is None else load_data(data, options)
     given = GivenCodes(codes, factors, None, missing, discrete)
     opened = open_representations(runs, given, store, trust=trust, data=images)
     asked: Any = metrics or "all"
@@ -204,12 +217,19 @@ def _print_left_out(scored: Mapping[str, Scores]) -> None:
         console.print(f"  {', '.join(metrics)}: {reason}{where}", soft_wrap=True, highlight=False)
 
 
-def _by_metric(settings: list[str] | None) -> dict[str, dict[str, Any]]:
+def _by_metric(settings: Mapping[str, Any], metrics: Sequence[str] | None) -> dict[str, dict[str, Any]]:
     """Group settings such as ``dci.importance`` by their metric."""
+    from unweave.metrics import METRICS
+    from unweave.settings import key_in
+
     grouped: dict[str, dict[str, Any]] = {}
-    for key, value in parse(settings).items():
+    for key, value in settings.items():
         metric, _, name = key.rpartition(".")
         if not metric:
-            raise InputError(f"--set takes METRIC.SETTING=VALUE, as in mig.bins=5, got {key!r}.")
-        grouped.setdefault(metric, {})[name] = value
+            named = [key_in(METRICS, each) for each in metrics or ()]
+            having = [f"{each}.{key}" for each in named if each in METRICS and key in METRICS[each].takes]
+            meant = f"data.{key}" if is_data_option(key) else next(iter(having), "")
+            hint = f": did you mean {meant}={value}?" if meant else "."
+            raise InputError(f"--set takes METRIC.SETTING=VALUE, as in mig.bins=5, got {key!r}{hint}")
+        grouped.setdefault(key_in(METRICS, metric), {})[name] = value
     return grouped

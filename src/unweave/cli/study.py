@@ -23,10 +23,11 @@ from unweave.cli.options import (
     check_page,
     chosen,
     console,
-    parse,
     print_json,
+    several,
 )
 from unweave.errors import InputError
+from unweave.written import parse
 
 if TYPE_CHECKING:
     from unweave.study import Study
@@ -40,7 +41,10 @@ SpecName = Annotated[
 ]
 Fixed = Annotated[
     list[str] | None,
-    typer.Option("--set", help="KEY=VALUE: a setting of all runs, as in steps=2000; can be repeated."),
+    typer.Option(
+        "--set",
+        help="KEY=VALUE: a setting of all runs, as in steps=2000 or data.size=32, or metrics=mig,sap; can be repeated.",
+    ),
 ]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Worker processes of one thread each.", show_default="one per core")
@@ -82,7 +86,8 @@ Metrics = Annotated[
     list[str] | None,
     typer.Option(
         "--metric",
-        help="A column of scores to compare methods by, higher is better; can be repeated.",
+        callback=several,
+        help="A column of scores to compare methods by, higher is better; several as in mig,sap, or repeated.",
         show_default="the disentanglement metrics of Unweave",
     ),
 ]

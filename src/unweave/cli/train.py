@@ -16,16 +16,20 @@ from unweave.cli.options import (
     console,
     draw_pictures,
     load_data,
-    parse,
     parse_folder,
+    several,
     split_data,
 )
 from unweave.errors import InputError
+from unweave.written import names_in, parse
 
 if TYPE_CHECKING:
     from unweave.training import Configuration
 
-Metric = Annotated[list[str] | None, typer.Option("--metric", help="Score with this metric; can be repeated.")]
+Metric = Annotated[
+    list[str] | None,
+    typer.Option("--metric", callback=several, help="Score with this metric; several as in mig,sap, or repeated."),
+]
 
 
 def train(
@@ -102,6 +106,8 @@ def train(
 
     folder = store_folder(store)
     options, given = split_data(parse(settings))
+    if (listed := given.pop("metrics", None)) is not None:
+        metrics = [*(metrics or ()), *names_in("metrics", listed)]
     flags: dict[str, Any] = {
         "steps": steps,
         "batch": batch,

@@ -39,6 +39,7 @@ from unweave.errors import InputError, MissingExtra, Unavailable, unknown
 from unweave.names import OWN
 from unweave.own_code import imported
 from unweave.settings import key_in, keyword_settings
+from unweave.written import parse_data
 
 SETS: dict[str, type[FactorData]] = {
     data.name: data
@@ -79,7 +80,8 @@ def load(source: Source, **options: Any) -> FactorData:
     ``module:name`` is a :class:`FactorData` class in a module of your own, or a function that returns one. A string
     with a slash or a dot in it, a path, an array, a tensor or a torch Dataset is your own images: see
     :func:`~unweave.data.files.own_sources.load_own`. ``hf:OWNER/NAME`` is a data set of the Hugging Face hub: see
-    :func:`~unweave.data.files.hub.load_hub`. Options go to the set; ``unweave data show NAME`` lists them.
+    :func:`~unweave.data.files.hub.load_hub`. Options go to the set; ``unweave data show NAME`` lists them. They can
+    also be written behind the name, as in ``"xysquares,size=32"``.
 
     Examples:
         >>> import numpy as np, unweave
@@ -90,6 +92,8 @@ def load(source: Source, **options: Any) -> FactorData:
         >>> print(unweave.load(pictures, factors=labels, names=["x", "light"]).space)
         x 3 · light 2
     """
+    if isinstance(source, str):
+        source, options = parse_data(source, options)
     if not _is_name(source):
         on_hub = isinstance(source, str) and source.startswith(PREFIX)
         opener, what = (load_hub, str(source)) if on_hub else (load_own, "your own images")
@@ -111,6 +115,8 @@ def identity_of(source: Source, **options: Any) -> DataIdentity:
     A named set is neither opened nor drawn, and its identity is cached, so this takes microseconds. Your own images
     are read completely.
     """
+    if isinstance(source, str):
+        source, options = parse_data(source, options)
     if not _is_name(source):
         return load(source, **options).identity
     source = key_in(SETS, str(source))

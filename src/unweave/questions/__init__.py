@@ -24,6 +24,7 @@ from unweave.questions.transfer_between_data import TRANSFER_BETWEEN_DATA, trans
 from unweave.questions.transfer_of_scores import TRANSFER_OF_SCORES, transfer_of_scores
 from unweave.questions.unsupervised_agreement import UNSUPERVISED_AGREEMENT, unsupervised_agreement
 from unweave.questions.variance_explained import VARIANCE_EXPLAINED, variance_explained
+from unweave.settings import key_in
 
 if TYPE_CHECKING:
     import pandas
@@ -71,9 +72,9 @@ def all_figures() -> dict[str, Figure]:
 def figure_named(name: str) -> Figure:
     """Return the figure of this name, also that of a question; an unknown name is rejected with the closest match."""
     known = all_figures()
-    if name not in known:
+    if (key := key_in(known, name)) not in known:
         raise unknown("figure", name, known)
-    return known[name]
+    return known[key]
 
 
 __all__ = [

@@ -18,6 +18,7 @@ import numpy as np
 
 from unweave.errors import InputError, Unavailable, extra, unknown
 from unweave.metrics.scoring.catalogue import METRICS
+from unweave.written import parse_data
 
 if TYPE_CHECKING:
     import pandas
@@ -106,10 +107,13 @@ def with_settings(table: pandas.DataFrame, where: Mapping[str, Any]) -> pandas.D
     the configuration (``beta`` is also ``configuration.beta``), which has the values that a study leaves at their
     defaults.
 
-    >>> with_settings(table, {"data": "xysquares", "beta": [0.001, 0.00316]})  # doctest: +SKIP
+    >>> with_settings(table, {"data": "xysquares,size=32", "beta": [0.001, 0.00316]})  # doctest: +SKIP
     """
     check_columns("where", table, ())
     rows = table
+    if isinstance(where.get("data"), str):
+        name, options = parse_data(where["data"])
+        where = {**where, "data": name, **{f"data.{key}": value for key, value in options.items()}}
     for key, wanted in where.items():
         columns = [name for name in (key, f"configuration.{key}") if name in table]
         if not columns:

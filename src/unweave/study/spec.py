@@ -15,6 +15,7 @@ from pydantic import Field
 
 from unweave.errors import InputError, Unavailable, unknown
 from unweave.settings import Settings
+from unweave.written import names_in, parse_data
 
 SHIPPED = Path(__file__).parents[1] / "papers"  # one folder per finding, with its specifications
 NAME = re.compile(r"[\w.-]+")
@@ -104,13 +105,18 @@ class Spec(Settings):
     select: Selection | None = None
 
     def with_fixed(self, settings: Mapping[str, Any]) -> Spec:
-        """Return the specification with more settings that all runs share; those of its grids cannot be replaced."""
+        """Return the specification with more settings that all runs share; those of its grids cannot be replaced.
+
+        ``metrics`` replaces the metrics of the study.
+        """
+        settings = dict(settings)
+        metrics = names_in("metrics", settings.pop("metrics", self.metrics))
         for grid in self.grid:
             zipped = {key for each in _zips(grid, "the grid") for key in each}
             for key in settings:
                 if key in {"zip", *grid, *zipped}:
                     raise InputError(f"{key} is set by a grid of the study {self.name}: it cannot be changed.")
-        changed = self.model_copy(update={"fixed": {**self.fixed, **settings}})
+        changed = self.model_copy(update={"fixed": {**self.fixed, **settings}, "metrics": metrics})
         _check_axes(changed, "")
         _check_count(changed, "")
         return changed
@@ -354,6 +360,12 @@ def _product(grid: Mapping[str, Any], title: str) -> Iterator[tuple[Hashable, di
     others = [place for place, axis in enumerate(axes) if axis[0].keys() != {"seed"}]
     for combination in itertools.product(*axes):
         point = {key: value for part in combination for key, value in part.items()}
+        if "," in str(point.get("data")):
+            point["data"], options = parse_data(str(point["data"]))
+            for key, value in options.items():
+                if f"data.{key}" in point:
+                    raise InputError(f"{title}: data.{key} is given twice, also behind the data set: give it once.")
+                point[f"data.{key}"] = value
         if STRENGTH in point:
             point[STRENGTH] = point[point[STRENGTH]]
         yield tuple(id(combination[place]) for place in others), point

@@ -30,24 +30,10 @@ from unweave.recipes.published import set_by
 from unweave.settings import Settings, name_in
 from unweave.store.files import refused, write_text, writer_of
 from unweave.store.folder import CONFIGURATION, STATE, read_fields
+from unweave.written import SYNONYMS
 
 MOST_SEEDS = 2**32
 HAVE = ("has", "have")
-SYNONYMS = {  # names of settings in other libraries
-    "learning_rate": "lr",
-    "batch_size": "batch",
-    "iterations": "steps",
-    "max_steps": "steps",
-    "num_steps": "steps",
-    "training_steps": "steps",
-    "latent_dim": "latents",
-    "latent_size": "latents",
-    "num_latents": "latents",
-    "z_dim": "latents",
-    "random_seed": "seed",
-    "network": "net",
-    "image_size": "data.size",
-}
 Precision = Literal["32-true", "bf16-mixed"]
 
 
@@ -328,7 +314,7 @@ def _unknown_setting(
         return InputError(f"unknown setting of {title} {key!r}: did you mean {meant!r}?", setting=key, code=UNKNOWN)
     having = [name for name in RECIPES if key in parameters_of(name)]
     if having:
-        having = [f"{key}_{title}"] if f"{key}_{title}" in having else having
+        having = [name for name in (f"{key}_{title}", f"{key}_vae") if name in having][:1] or having
         reason = f"{title} has no setting {key!r}: use {' or '.join(having)}, which {HAVE[len(having) > 1]} it."
         return InputError(reason, setting=key, known=known, code=UNKNOWN)
     return unknown(f"setting of {title}", key, known, setting=key)

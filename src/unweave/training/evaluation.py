@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from unweave import metrics as measures
-from unweave.data import FactorData
+from unweave.data import FactorData, load
 from unweave.errors import InputError, whole
 from unweave.metrics import METRICS, Metric, Scores
 from unweave.metrics.scoring.plan import check_groups, has_worth, tested_with
@@ -31,7 +31,7 @@ from unweave.training.run import Run
 
 def score(
     encode: Any,
-    data: FactorData | None = None,
+    data: FactorData | str | None = None,
     *,
     metrics: str | Sequence[str | Callable[..., Any]] = "all",
     samples: int = 10_000,
@@ -54,7 +54,8 @@ def score(
     Args:
         encode: A run, :class:`unweave.Encoder` or :class:`unweave.Codes`, or an encoder of your own as
             :func:`unweave.metrics.score` describes it, together with ``data``.
-        data: The data set to score on; by default the one that the run was trained on.
+        data: The data set to score on, or its name, as in ``"xysquares,size=32"``; by default the one that the run was
+            trained on.
         metrics: Names, functions of your own, or their ``module:name``; ``"all"`` is every metric that applies and does
             not take minutes.
         samples: The number of random images that all label metrics share.
@@ -83,6 +84,7 @@ def score(
         >>> run.scores["active_units"].score  # kept with the run
         9
     """
+    data = load(data) if isinstance(data, str) else data
     groups = check_groups(groups, dims_per_latent)
     arguments: dict[str, Any] = {"source": source, "groups": groups, "batch": batch, "workers": workers}
     arguments |= {"null": null, "bootstrap": bootstrap}

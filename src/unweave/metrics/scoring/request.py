@@ -126,7 +126,9 @@ def chosen(metrics: Names, there: ScoringInputs) -> tuple[list[Metric], dict[str
 
 def find_metrics(metrics: Names) -> list[Metric]:
     """Return the metrics that are meant by names, ``module:name`` or functions, each once."""
-    names = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics or [])
+    if isinstance(metrics, str):
+        metrics = metrics.split(",")
+    names = [metrics] if callable(metrics) else list(metrics or [])
     if not names:
         raise InputError(f"name at least one metric, or pass 'all'; choose from {', '.join(METRICS)}.")
     found = [_find(name) for name in names]
