@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -239,8 +240,23 @@ def test_names_and_addresses() -> None:
     assert len(PUBLIC) == 8
     assert len({model.file.checksum for model in PUBLIC.values()}) == 8
     assert all(public.COMMIT in model.file.url for model in PUBLIC.values())
+    assert find_public("public:disentangling_vae/btcvae-dsprites").label == "btcvae_dsprites"
     with pytest.raises(InputError, match="did you mean 'disentangling-vae/btcvae_dsprites'"):
         find_public("public:disentangling-vae/btcvae_dsprite")
+
+
+def test_a_public_model_is_shown_before_it_is_fetched(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert typed(monkeypatch, "zoo", "show", "public:disentangling-vae/btcvae_dsprites_a0") == 0
+    shown = capsys.readouterr().out
+    assert "results/btcvae_dsprites_a0/model.pt" in shown
+    assert "the mutual information weighed 0" in shown
+    assert typed(monkeypatch, "zoo", "show", "disentangling-vae/betaH_dsprites", "--json") == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["recipe"], facts["beta"], facts["latents"]) == ("beta_vae", 4.0, 10)
+    assert typed(monkeypatch, "zoo", "show", "disentangling-vae/betaG_dsprites") == 2
+    assert "did you mean 'disentangling-vae/betaH_dsprites'" in capsys.readouterr().err
 
 
 def test_a_public_model_is_fetched_by_the_command_line(

@@ -141,6 +141,20 @@ def test_a_published_matrix_that_does_not_give_its_score(tmp_path: Path) -> None
     assert rows("qlae/infom", source=tmp_path)[0].verdict == "missing"
 
 
+@pytest.mark.parametrize("said", ["[ True False  True]", [True, False, True]], ids=["printed", "listed"])
+def test_inactive_latents_of_a_published_matrix_are_left_out(said: object, tmp_path: Path) -> None:
+    nmi = [[0.8, 0.3, 0.1], [0.2, 0.3, 0.9]]  # two factors; the second latent is inactive
+    infom, infoc = (0.85 - 0.5) / 0.5, ((0.8 / 0.9 + 0.9 / 1.1) / 2 - 0.5) / 0.5
+    (tmp_path / "qlae").mkdir()
+    trials = {"first": {"infom": infom, "infoc": infoc, "nmi": nmi, "active_latents": said}}
+    (tmp_path / "qlae" / "cars3d.json").write_text(json.dumps(trials), encoding="utf-8")
+    assert [row.verdict for row in rows("qlae", source=tmp_path)] == ["agrees", "agrees"]
+    (tmp_path / "qlae" / "mpi3d.json").write_text("{}", encoding="utf-8")
+    assert rows("qlae/infom", source=tmp_path)[0].verdict == "agrees"
+    (tmp_path / "qlae" / "cars3d.json").write_text("{}", encoding="utf-8")
+    assert "has no trials" in rows("qlae/infom", source=tmp_path)[0].missing
+
+
 def test_codes_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Codes that equal the factors: MIG is 1 by definition."""
     factors = np.random.default_rng(0).integers(0, 4, (reference_scores.FIT + reference_scores.TEST, 3))
@@ -209,6 +223,14 @@ def test_a_failed_download_is_tried_once(empty_data_root: Path, monkeypatch: pyt
 def test_names_of_rows() -> None:
     assert len(checks_named(None)) == len(CHECKS)
     assert [check.name for check in checks_named("psnr")] == ["psnr/wrapped", "psnr/thresholds"]
+    expected = [f"btcvae_dsprites/{kind}" for kind in ("reconstruction", "kl", "total_correlation", "mig")]
+    for name in ("btcvae_dsprites", "btcvae-dsprites/", "public:disentangling-vae/btcvae_dsprites"):
+        assert [check.name for check in checks_named(name)] == expected
+    assert {check.name.partition("/")[0] for check in checks_named("disentangling-vae")} == set(PUBLISHED)
+    with pytest.raises(InputError, match=r"unknown row 'codes/mgi': did you mean 'codes/mig/mean'"):
+        checks_named("codes/mgi")
+    with pytest.raises(InputError, match=r"unknown row 'zzz': expected one of VAE_dsprites, betaB_dsprites, betaH"):
+        checks_named("zzz")
     with pytest.raises(InputError, match="did you mean 'psnr'"):
         checks_named("psnrr")
     with pytest.raises(InputError, match="there is no folder"):

@@ -14,7 +14,7 @@ from unweave.store.folder import find_run, runs_in
 from unweave.store.record import Record, read_record
 from unweave.zoo import PREFIX, zoo_store
 from unweave.zoo.public import PREFIX as PUBLIC_PREFIX
-from unweave.zoo.public import PUBLIC, find_public
+from unweave.zoo.public import PUBLIC, PublicModel, find_public
 
 zoo_app = Commands("Trained models that come with Unweave or that others published: list, show and fetch them.")
 COLUMNS = {
@@ -54,10 +54,13 @@ def list_models(as_json: Json = False) -> None:
 
 @zoo_app.command("show")
 def show_model(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of the zoo, with or without zoo: in front.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of the zoo or a public one, as listed.")],
     as_json: Json = False,
 ) -> None:
-    """Show the settings and scores of a model, and the command that trains it again."""
+    """Show the settings and scores of a model, and how to train it again; of a public one, where it is from."""
+    if name.startswith(PUBLIC_PREFIX) or "/" in name:
+        _show_public(find_public(name), as_json)
+        return
     record = read_record(find_run(PREFIX + name.removeprefix(PREFIX), zoo_store()))
     if as_json:
         print_json(_row(record) | {"settings": record.configuration})
@@ -88,6 +91,20 @@ def fetch_model(
         console.print(model.note, soft_wrap=True, highlight=False)
     console.print(f"kept in {folder}", soft_wrap=True, highlight=False)
     console.print(f"Move its latents: unweave explore {PUBLIC_PREFIX}{model.name}", soft_wrap=True, highlight=False)
+
+
+def _show_public(model: PublicModel, as_json: bool) -> None:
+    """Show how a public model was trained, and where it was published."""
+    facts: dict[str, object] = {"model": PUBLIC_PREFIX + model.name, "recipe": model.recipe, "data": model.data}
+    facts |= {**model.settings, "published at": model.file.url, "checksum": model.file.checksum}
+    if as_json:
+        print_json(facts | {"note": model.note})
+        return
+    for key, value in facts.items():
+        console.print(f"{key:42}{value}", soft_wrap=True, highlight=False)
+    if model.note:
+        console.print(f"\n{model.note}", soft_wrap=True, highlight=False)
+    console.print(f"\nMove its latents: unweave explore {PUBLIC_PREFIX}{model.name}", soft_wrap=True, highlight=False)
 
 
 def _row(record: Record) -> dict[str, object]:

@@ -12,7 +12,9 @@ from unweave.terms.schedules import Schedule
 
 AUTO = "auto"
 PIXELS = 64 * 64  # of the images that the published values of β were chosen on, with one channel
-DECAY = "decay"  # in a preset: weight decay × the sum of all learning rates, which fixes how much weights shrink in a run
+DECAY = (
+    "decay"  # in a preset: weight decay × the sum of all learning rates, which fixes how much weights shrink in a run
+)
 POINTS = 1_000  # of a schedule, whose average stands for the learning rate
 
 # Learning rate 1e-3 until half of the run, then down to a tenth of it along a cosine.

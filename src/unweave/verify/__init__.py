@@ -8,6 +8,7 @@ from pathlib import Path
 from unweave.errors import InputError, unknown
 from unweave.verify import data_statistics, protocols, public_models, reference_scores
 from unweave.verify.row import Check, Material, Pair, Row
+from unweave.zoo.public import COLLECTION, PREFIX
 
 __all__ = ["CHECKS", "Check", "Material", "Pair", "Row", "checks_named", "verify"]
 
@@ -16,12 +17,20 @@ CHECKS: dict[str, Check] = {check.name: check for kind in KINDS for check in kin
 
 
 def checks_named(name: str | None) -> list[Check]:
-    """Return the check of a name, all those whose names begin with it and a slash, or all if it is None."""
+    """Return the check of a name, all those whose names begin with it and a slash, or all if it is None.
+
+    Public models are also found by the name that opens them, and all of them by that of their collection.
+    """
     if name is None:
         return list(CHECKS.values())
-    found = [check for key, check in CHECKS.items() if key == name or key.startswith(f"{name.rstrip('/')}/")]
+    if (given := name.removeprefix(PREFIX).strip("/").replace("-", "_")) == COLLECTION.replace("-", "_"):
+        return public_models.CHECKS
+    given = given.removeprefix(f"{COLLECTION}/".replace("-", "_"))
+    found = [check for key, check in CHECKS.items() if f"{key}/".replace("-", "_").startswith(f"{given}/")]
     if not found:
-        raise unknown("row", name, [*CHECKS, *dict.fromkeys(key.partition("/")[0] for key in CHECKS)])
+        groups = dict.fromkeys(key.partition("/")[0] for key in CHECKS)
+        near = [key for key in CHECKS if key.startswith(f"{name.partition('/')[0]}/")]
+        raise unknown("row", name, near or [*groups, COLLECTION])
     return found
 
 

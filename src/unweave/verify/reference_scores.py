@@ -30,16 +30,32 @@ FIT, TEST = 10_000, 5_000  # the first rows, and those after them
 
 def check_infomec(which: str, row: Row, material: Material) -> Row:
     """Recompute InfoM or InfoC from each published matrix of normalised mutual information."""
-    path = material.file(MATRICES, f"github.com/{GRANULARITY}, as {{trial: {{infom, infoc, nmi (factors × latents)}}}}")
-    try:
-        trials: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        matrices = {name: np.array(trial["nmi"], np.float64).T for name, trial in trials.items()}  # (D, K)
-        theirs = [float(trial[which]) for trial in trials.values()]
-    except (ValueError, TypeError, KeyError) as error:
-        raise Unavailable(f"{path} does not have {{trial: {{infom, infoc, nmi}}}} ({error}).") from error
-    ours = [concentration(matrix, axis=1 if which == "infom" else 0) for matrix in matrices.values()]
-    pairs = [Pair(f"{which} of {name}", a, b) for name, a, b in zip(matrices, theirs, ours, strict=True)]
-    return replace(row, theirs=theirs[0], ours=ours[0], tolerance=1e-6, details=tuple(pairs[1:]))
+    home = f"github.com/{GRANULARITY}, as {{trial: {{infom, infoc, nmi (factors × latents)}}}}"
+    files = [] if material.folder is None else sorted(material.folder.glob("qlae/*.json"))
+    pairs = []
+    for path in files or [material.file(MATRICES, home)]:
+        try:
+            for name, trial in json.loads(path.read_text(encoding="utf-8")).items():
+                ours = concentration(_active(trial), axis=1 if which == "infom" else 0)
+                pairs.append(Pair(f"{which} of {name} in {path.name}", float(trial[which]), ours))
+        except (ValueError, TypeError, KeyError, AttributeError, IndexError) as error:
+            raise Unavailable(f"{path} does not have {{trial: {{infom, infoc, nmi}}}} ({error}).") from error
+    if not pairs:
+        raise Unavailable(f"{files[0]} has no trials.")
+    return replace(row, theirs=pairs[0].theirs, ours=pairs[0].ours, tolerance=1e-6, details=tuple(pairs[1:]))
+
+
+def _active(trial: dict[str, Any]) -> Any:
+    """Return the matrix (D, K) of the latents that count as active, where the file says which.
+
+    It is a list, or as printed: ``"[ True False]"``. Inactive ones are left out before shares are taken.
+    """
+    matrix = np.array(trial["nmi"], np.float64).T
+    said = trial.get("active_latents")
+    words = said.strip("[] \n").split() if isinstance(said, str) else said
+    if words is None or len(words) != len(matrix):  # only active latents are in the matrix
+        return matrix
+    return matrix[[str(word).strip(",") == "True" for word in words]]
 
 
 class Codes(NamedTuple):

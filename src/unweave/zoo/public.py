@@ -41,10 +41,11 @@ class PublicModel:
 
 def find_public(name: str) -> PublicModel:
     """Return the public model of a name, with or without ``public:`` in front."""
-    key = name.removeprefix(PREFIX)
-    if key not in PUBLIC:
-        raise unknown("public model", key, PUBLIC)
-    return PUBLIC[key]
+    plain = name.removeprefix(PREFIX).replace("-", "_")
+    found = next((model for key, model in PUBLIC.items() if key.replace("-", "_") == plain), None)
+    if found is None:
+        raise unknown("public model", name.removeprefix(PREFIX), PUBLIC)
+    return found
 
 
 def _model(label: str, sha256: str, *, recipe: str, note: str = "", **settings: Any) -> PublicModel:
