@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from unweave.factors import Categorical, Cyclic, FactorSpace, Ordered
     from unweave.interop import Estimator
     from unweave.metrics import Scores, score_codes
+    from unweave.papers.comparison import compare
     from unweave.questions._figure import figure
     from unweave.recipes import RECIPES, Recipe
-    from unweave.reports import report
+    from unweave.reports import push, report
     from unweave.representation import Codes, Encoder
     from unweave.study import Study
     from unweave.training import Run, adopt, extend, score, train
@@ -77,11 +78,13 @@ __all__ = [
     "Study",
     "__version__",
     "adopt",
+    "compare",
     "extend",
     "figure",
     "load",
     "metrics",
     "open",
+    "push",
     "report",
     "score",
     "score_codes",
@@ -97,9 +100,10 @@ if not TYPE_CHECKING:
             **{name: f"unweave.factors:{name}" for name in ("Categorical", "Cyclic", "FactorSpace", "Ordered")},
             **{name: f"unweave.metrics:{name}" for name in ("Scores", "score_codes")},
             **{name: f"unweave.recipes:{name}" for name in ("RECIPES", "Recipe")},
+            "compare": "unweave.papers.comparison:compare",
             "Estimator": "unweave.interop:Estimator",
             "figure": "unweave.questions._figure:figure",
-            "report": "unweave.reports:report",
+            **{name: f"unweave.reports:{name}" for name in ("push", "report")},
             **{name: f"unweave.representation:{name}" for name in ("Codes", "Encoder")},
             "Study": "unweave.study:Study",
             **{name: f"unweave.training:{name}" for name in ("Run", "adopt", "extend", "score", "train")},

@@ -1,12 +1,14 @@
-"""Progress on standard error: a bar in a terminal, a line of text from time to time elsewhere."""
+"""Progress: a bar in a terminal or below the cell of a notebook, and a line of text from time to time elsewhere."""
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Literal, Protocol
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,6 +84,12 @@ def progress(task: str, total: int | None, *, done: int = 0, unit: str = "items"
     console = Console(stderr=True)
     if _level == "quiet":
         yield lambda amount, note="": None
+    elif console.is_jupyter:
+        below = _NotebookBar(task, total, done, unit)
+        try:
+            yield below
+        finally:
+            below.remove()
     elif console.is_terminal:
         with _bars(console, unit) as bars:
             title = _shortened(task, max(8, console.width - FIXED))
@@ -91,28 +99,73 @@ def progress(task: str, total: int | None, *, done: int = 0, unit: str = "items"
         yield _Lines(console, task, total, done, unit)
 
 
-class _Lines:
-    """Prints a line of text from time to time."""
+class _Counted:
+    """Counts what was done, and shows it from time to time."""
 
-    def __init__(self, console: Console, task: str, total: int | None, done: int, unit: str) -> None:
-        self._console, self._task, self._total, self._unit = console, task, total, unit
+    seconds: float  # between two times
+
+    def __init__(self, task: str, total: int | None, done: int, unit: str) -> None:
+        self._task, self._total, self._unit = task, total, unit
         self._done = self._first = done
-        self._began = self._printed = time.monotonic()
+        self._began = self._shown = time.monotonic()
         self._note = ""
 
     def __call__(self, amount: int, note: str = "") -> None:
         self._done += amount
         self._note = note or self._note
         now = time.monotonic()
-        if self._total is not None and now - self._printed >= SECONDS[_level]:
-            self._printed = now
-            speed = (self._done - self._first) / (now - self._began)
-            scale, unit = (1e6, "MB") if self._unit == "bytes" else (1, self._unit)
-            parts = [f"{self._done / scale:,.0f} of {self._total / scale:,.0f} {unit}"]
-            if speed > 0:
-                parts += [f"{speed / scale:,.1f}/s", f"{duration((self._total - self._done) / speed)} left"]
-            text = f"{self._task}: {', '.join(parts)}" + (f"; {self._note}" if self._note else "")
-            self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+        if self._total is not None and now - self._shown >= self.seconds:
+            self._shown = now
+            self._show(self._text(now))
+
+    def _text(self, now: float) -> str:
+        if self._total is None:
+            return self._task
+        speed = (self._done - self._first) / (now - self._began) if now > self._began else 0.0
+        scale, unit = (1e6, "MB") if self._unit == "bytes" else (1, self._unit)
+        parts = [f"{self._done / scale:,.0f} of {self._total / scale:,.0f} {unit}"]
+        if speed > 0:
+            parts += [f"{speed / scale:,.1f}/s", f"{duration((self._total - self._done) / speed)} left"]
+        return f"{self._task}: {', '.join(parts)}" + (f"; {self._note}" if self._note else "")
+
+    def _show(self, text: str) -> None:
+        raise NotImplementedError
+
+
+class _Lines(_Counted):
+    """Prints a line of text from time to time."""
+
+    def __init__(self, console: Console, task: str, total: int | None, done: int, unit: str) -> None:
+        super().__init__(task, total, done, unit)
+        self._console, self.seconds = console, SECONDS[_level]
+
+    def _show(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+class _NotebookBar(_Counted):
+    """Shows a bar below the cell of a notebook, which is there until the task ends; needs no widgets."""
+
+    seconds = 0.25
+
+    def __init__(self, task: str, total: int | None, done: int, unit: str) -> None:
+        super().__init__(task, total, done, unit)
+        notebook: Any = importlib.import_module("IPython.display")
+        self._html = notebook.HTML
+        self._handle = notebook.display(self._html(self._bar(self._text(self._began))), display_id=True)
+
+    def remove(self) -> None:
+        """Take the bar away."""
+        if self._handle is not None:
+            self._handle.update(self._html(""))
+
+    def _show(self, text: str) -> None:
+        if self._handle is not None:
+            self._handle.update(self._html(self._bar(text)))
+
+    def _bar(self, text: str) -> str:
+        bar = "" if self._total is None else f'<progress value="{self._done}" max="{self._total}"></progress> '
+        return f"<div>{bar}{escape(text)}</div>"
 
 
 def _bars(console: Console, unit: str) -> Progress:

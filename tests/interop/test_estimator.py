@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks
 
 import unweave
-from unweave.errors import InputError
+from unweave.errors import Diverged, InputError
 from unweave.interop import Estimator
 
 SMALL: dict[str, Any] = {"net": "mlp", "latents": 3, "batch": 16, "lr": 1e-3}
@@ -77,3 +79,18 @@ def test_an_estimator_refuses_what_it_cannot_use(images: NDArray[np.uint8]) -> N
         Estimator("betavae", steps=2).fit(images)
     with pytest.raises(InputError):
         Estimator("pca").fit(images.astype(float) * 1000)
+
+
+def test_the_folder_of_a_fit_goes_with_its_run_and_with_its_failure(
+    images: NDArray[np.uint8], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    estimator = Estimator("pca", settings={"latents": 2}).fit(images)
+    assert [path.name[:8] for path in tmp_path.iterdir()] == ["unweave-"]
+    del estimator.run_
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+    for recipe, settings in (("betavae", {}), ("beta_vae", {**SMALL, "lr": 1e30})):  # refused, and diverged
+        with pytest.raises((InputError, Diverged)):
+            Estimator(recipe, steps=30, settings=settings).fit(images)
+        assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.training.small import bars, trained
 from unweave import metrics
 from unweave.errors import InputError
 from unweave.metrics.estimators.information import discretize
+from unweave.metrics.scoring.display import WORDS, table_rows
 from unweave.metrics.scoring.worth import reused, reusing
 from unweave.store.measurements import read_scores, worth_in
 
@@ -101,3 +103,40 @@ def test_arrays_are_recognised_within_a_block_only() -> None:
     reused(count, CODES, 2)
     assert asked == [2, 3, 2]
     assert discretize(CODES, 4) is not discretize(CODES, 4)
+
+
+def test_slow_metrics_of_all_are_repeated_less_often_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes, labels = CODES[:60], LABELS[:60]
+    slow = {name: metric for name, metric in metrics.METRICS.items() if metric.most_repeats == 20}
+    assert {"dci", "infomec", "sap", "explicitness"} <= slow.keys()
+    for name, metric in slow.items():
+        monkeypatch.setitem(metrics.METRICS, name, replace(metric, most_repeats=2))
+    scores = unweave.score_codes(codes, labels, null=4, bootstrap=3)
+    for name, worth in scores.worth.items():
+        few = name.partition(".")[0] in slow
+        assert (worth.permutations, worth.half_samples) == ((2, 2) if few else (4, 3))
+    assert scores.notes["permutations"].startswith("2 of the 4 for explicitness, dci, sap")
+    assert scores.notes["half-samples"].startswith("2 of the 3 for")
+    named = unweave.score_codes(codes, labels, metrics=["sap", "mig"], null=4)
+    assert named.worth["sap"].permutations == 4
+    assert named.notes == {}
+    each = unweave.score_codes(codes, labels, metrics=["sap", "mig"], null={"sap": 2}).worth
+    assert list(each) == ["sap"]
+    assert each["sap"].permutations == 2
+    with pytest.raises(InputError, match="unknown metric of null 'dci'"):
+        unweave.score_codes(codes, labels, metrics="mig", null={"dci": 2})
+    with pytest.raises(InputError, match="bootstrap of mig must be a whole number"):
+        unweave.score_codes(codes, labels, metrics="mig", bootstrap={"mig": -2})
+
+
+def test_the_table_has_chance_and_p_value() -> None:
+    scores = unweave.score_codes(CODES, LABELS, metrics=["mig", "total_correlation"], null=9)
+    head, first, second = table_rows(scores.table, scores.worth)
+    assert head == ("metric", "score", "p", "better", "range")
+    worth = scores.worth["mig"]
+    assert first[:3] == ("mig", f"{scores.table['mig']:.3f} (chance {worth.chance:.3f} ± {worth.spread:.3f})", "0.1")
+    assert second[2] == ""
+    assert "chance" in repr(scores)
+    assert f"<td style='{WORDS}'>0.1</td>" in scores._repr_html_()
+    plain = unweave.score_codes(CODES, LABELS, metrics="mig")
+    assert table_rows(plain.table, plain.worth)[0] == ("metric", "score", "better", "range")

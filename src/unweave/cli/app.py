@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from unweave.cli.cite import cite
+from unweave.cli.compare import compare
 from unweave.cli.data import data_app
 from unweave.cli.explore import explore
 from unweave.cli.figure import figure
 from unweave.cli.options import HELP, Commands, Quiet, Verbose, console
 from unweave.cli.paper import paper_app
 from unweave.cli.parts import latents_app, metrics_app, nets_app, recipes_app, terms_app
-from unweave.cli.report import export, report
+from unweave.cli.report import export, push, report
 from unweave.cli.runs import runs_app
 from unweave.cli.score import score
 from unweave.cli.study import study_app
@@ -23,7 +24,7 @@ from unweave.cli.zoo import zoo_app
 from unweave.progress import set_level
 
 app = Commands("Learn, measure and show the factors of variation in data.")
-for function in (train, score, figure, report, export, explore, verify, cite):
+for function in (train, score, compare, figure, report, export, push, explore, verify, cite):
     app.command()(function)
 for name, group in {
     "runs": runs_app,

@@ -7,7 +7,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -19,6 +19,7 @@ from unweave.errors import InputError, extra
 from unweave.plain_json import to_plain
 from unweave.progress import Level, set_level
 from unweave.store.folder import existing_store, find_run
+from unweave.store.remote.hub import PREFIX as HUB
 from unweave.written import SYNONYMS, parse
 from unweave.zoo.public import PREFIX
 
@@ -139,7 +140,8 @@ RunNames = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="RUN…",
-        help="Runs: run id or unique prefix, label, or folder; or encoders of your own as module:name, with --data.",
+        help="Runs: run id or unique prefix, label, folder, or hf://OWNER/NAME; or encoders of your own as "
+        "module:name, with --data.",
     ),
 ]
 CodesFile = Annotated[
@@ -186,8 +188,8 @@ def find_runs(names: Sequence[str], store: str | None) -> list[Path]:
 
 
 def find_one_run(name: str, store: str | None) -> Path:
-    """Return the folder of a run; a public model is fetched on first use, which alone needs torch."""
-    if name.startswith(PREFIX):
+    """Return the folder of a run; a public model or a run of the hub is fetched on first use, which needs torch."""
+    if name.startswith((PREFIX, HUB)):
         from unweave.training.adoption import locate_run
 
         return locate_run(name, existing_store(store))
@@ -244,7 +246,7 @@ def open_representations(
         return [
             opened
             for name in dict.fromkeys(names or ())
-            for opened in ([_encoder(name, data)] if ENCODER.fullmatch(name) else open_runs([name], store, trust=trust))
+            for opened in (_encoders(name, data) if ENCODER.fullmatch(name) else open_runs([name], store, trust=trust))
         ]
     from unweave.data.files.factor_tables import read_matrix
     from unweave.data.files.own_sources import read_factors
@@ -262,15 +264,18 @@ def open_representations(
     return [Codes(codes, factors, images=given.images, discrete=given.discrete, name=given.codes.stem, **options)]
 
 
-def _encoder(name: str, data: FactorData | None) -> Encoder:
+def _encoders(name: str, data: FactorData | None) -> list[Encoder]:
+    """Return the encoder of a name, or those of a dictionary, such as the layers of a network."""
     from unweave.own_code import imported
     from unweave.representation import Encoder
 
     if data is None:
         raise InputError(f"the encoder {name} needs data: name it with --data, as in --data dsprites,size=32.")
     found: Any = imported("encoder", name)
+    if isinstance(found, Mapping):
+        return [Encoder(encode, data, name=str(key)) for key, encode in found.items()]
     made: Any = found() if inspect.isclass(found) else found
-    return Encoder(made, data, name=name)
+    return [Encoder(made, data, name=name)]
 
 
 def stem_of(run: Run) -> str:

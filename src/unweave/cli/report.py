@@ -1,4 +1,4 @@
-"""``unweave report`` and ``unweave export``: runs as one HTML file, and a run as ONNX files."""
+"""``unweave report``, ``export`` and ``push``: runs as one HTML file, as ONNX files, and on the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -111,3 +111,20 @@ def export(
     check_writable("--out", folder)
     for file in export_onnx(opened, folder):
         console.print(f"wrote {file.path}; largest difference from PyTorch {file.difference:.1e}", soft_wrap=True)
+
+
+def push(
+    run: RunName,
+    address: Annotated[str, typer.Argument(metavar="hf://OWNER/NAME", help="A repository of the Hugging Face hub.")],
+    private: Annotated[bool, typer.Option("--private", help="Make a new repository private.")] = False,
+    trust: Trust = False,
+    store: Store = None,
+) -> None:
+    """Upload a finished run to the Hugging Face hub, with a model card that has a picture and its scores.
+
+    Log in first with hf auth login, or set HF_TOKEN. Commands that take a run, and unweave.open, take hf://OWNER/NAME.
+    """
+    from unweave.reports.model_card import push as upload
+
+    (opened,) = open_runs([run], store, trust=trust)
+    console.print(f"pushed to {upload(opened, address, private=private)}", soft_wrap=True, highlight=False)

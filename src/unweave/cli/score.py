@@ -93,10 +93,20 @@ def score(
         bool, typer.Option("--matrix", help="Print how much each latent knows about each factor, above chance.")
     ] = False,
     null: Annotated[
-        int, typer.Option(min=0, help="Number of permutations of the factors to find the chance level from.")
+        int,
+        typer.Option(
+            min=0,
+            help="Number of permutations of the factors to find the chance level from; without "
+            "--metric, slow metrics use at most 20.",
+        ),
     ] = 0,
     bootstrap: Annotated[
-        int, typer.Option(min=0, help="Number of half-samples to find the interval of each score from.")
+        int,
+        typer.Option(
+            min=0,
+            help="Number of half-samples to find the interval of each score from; without "
+            "--metric, slow metrics use at most 20.",
+        ),
     ] = 0,
     workers: Annotated[
         int | None, typer.Option("--threads", min=1, help="Maximum number of threads.", show_default="one per core")
@@ -147,8 +157,9 @@ def print_scores(scores: Scores, *, matrix: bool = False) -> None:
     """Print every score with its range and direction, what each latent follows, and what was left out and why."""
     from unweave.metrics.scoring.display import table_rows
 
-    table = Table("metric", "score", "better", "range", box=None, pad_edge=False)
-    for row in table_rows(scores.table, scores.worth):
+    head, *rows = table_rows(scores.table, scores.worth)
+    table = Table(*head, box=None, pad_edge=False)
+    for row in rows:
         table.add_row(*row)
     console.print(table)
     for name, note in scores.notes.items():
@@ -174,6 +185,7 @@ def _score(
     matrix: bool,
     arguments: dict[str, Any],
 ) -> None:
+    from unweave.metrics.scoring.display import placed
     from unweave.representation import Codes
     from unweave.training import Run
     from unweave.training import score as measure
@@ -193,8 +205,8 @@ def _score(
         rows = list(dict.fromkeys(row for scores in scored.values() for row in scores.table))
         table = Table("metric", *shown, box=None, pad_edge=False)
         for row in rows:
-            values = [scores.table.get(row) for scores in scored.values()]
-            table.add_row(row, *("" if value is None else f"{value:.4f}" for value in values))
+            found = [(scores.table.get(row), scores.worth.get(row)) for scores in scored.values()]
+            table.add_row(row, *("" if value is None else placed(value, worth) for value, worth in found))
         console.print(table)
         for name, scores in shown.items():
             print_follows(scores, f"{name}:", matrix=matrix)

@@ -309,11 +309,12 @@ def _print_results(study: Study, frame: Any, form: str, metrics: list[str] | Non
         else:
             for grid in grids(found):
                 for part in grid.fitting(console.width):
-                    console.print(_drawn(part))
+                    console.print(draw_grid(part))
             console.print("mean ± deviation over seeds; the best of each column is bold, or marked by a star.")
 
 
-def _drawn(grid: Grid) -> Table:
+def draw_grid(grid: Grid) -> Table:
+    """Return a table of results for the screen, the best of each column in bold with a star."""
     table = Table(*grid.columns, title=grid.data, title_justify="left", box=None, pad_edge=False)
     for row, cells in enumerate(grid.rows):
         table.add_row(

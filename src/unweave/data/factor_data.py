@@ -21,6 +21,7 @@ from torch import Tensor
 from unweave.data.files.downloads import RemoteFile
 from unweave.errors import InputError, whole
 from unweave.factors import FactorSpace, Whole, as_integers, check_generator
+from unweave.lazy import later
 from unweave.names import label_of
 from unweave.settings import Settings
 
@@ -210,6 +211,9 @@ class FactorData:
             raise InputError(f"{self.name} has images that are random given the factors: pass a torch.Generator.")
         if generator is not None and check_generator(generator).device.type != "cpu":
             raise InputError(f"images are drawn on the CPU: pass a CPU generator, not one on {generator.device}.")
+
+    def _repr_html_(self) -> str:
+        return str(later("unweave.questions._notebook:data_html", self))
 
     def __repr__(self) -> str:
         what = str(self.space) if self.has_factors else f"{self.num_images:,} images without factors"

@@ -64,10 +64,16 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """Train the recipe on images; ``y`` is ignored, as by all transformers that need no labels."""
         data = load(np.asarray(X))
         given = dict(self.settings or {}) | ({} if self.steps is None else {"steps": self.steps})
-        store = tempfile.mkdtemp(prefix="unweave-") if self.store is None else self.store
-        self.run_: Run = train(self.recipe, data, store=store, seed=self.random_state, **given)
-        if self.store is None:
-            weakref.finalize(self.run_, shutil.rmtree, store, ignore_errors=True)
+        if self.store is not None:
+            self.run_: Run = train(self.recipe, data, store=self.store, seed=self.random_state, **given)
+            return self
+        store = tempfile.mkdtemp(prefix="unweave-")
+        try:
+            self.run_ = train(self.recipe, data, store=store, seed=self.random_state, **given)
+        except BaseException:  # also if it was interrupted: nobody could continue a run in a folder that nobody knows
+            shutil.rmtree(store, ignore_errors=True)
+            raise
+        weakref.finalize(self.run_, shutil.rmtree, store, ignore_errors=True)
         return self
 
     def transform(self, X: Images) -> Floats:  # noqa: N803

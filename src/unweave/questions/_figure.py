@@ -76,11 +76,12 @@ def figure(
 
 def shown_by_notebooks(drawn: Drawn) -> Drawn:
     """Let a notebook show a figure whichever backend of matplotlib it uses, also where pyplot was never imported."""
-    drawn._repr_png_ = partial(_png, drawn)  # type: ignore[attr-defined]
+    drawn._repr_png_ = partial(png_of, drawn)  # type: ignore[attr-defined]
     return drawn
 
 
-def _png(drawn: Drawn) -> bytes:
+def png_of(drawn: Drawn) -> bytes:
+    """Return a figure as PNG, in the resolution of a screen."""
     stream = BytesIO()
     drawn.savefig(stream, format="png", dpi=110)
     return stream.getvalue()

@@ -10,6 +10,7 @@ from typing import Any
 from unweave.data import DataIdentity, FactorData
 from unweave.errors import InputError, Unavailable
 from unweave.metrics import METRICS
+from unweave.metrics.scoring.worth import Worth
 from unweave.names import spelled
 from unweave.progress import duration
 from unweave.recipes import RECIPES
@@ -20,6 +21,7 @@ from unweave.store.record import Record, read_record
 from unweave.training import open_run, score
 from unweave.training.configuration import Configuration, read_configuration
 
+PERMUTATIONS = 100  # of the factors, for the chance level of each score that a report measures; fewer of slow metrics
 PROTOCOL = (
     "samples",
     "test_samples",
@@ -38,6 +40,7 @@ class Score:
     metric: str
     value: float
     protocol: dict[str, Any]
+    worth: Worth | None = None  # of a score that is not stored with a run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,14 +154,14 @@ class RunFacts(Facts):
 def measure_facts(run: Representation, data: FactorData | None = None) -> Facts:
     """Score a representation that is no run, with every metric that applies; its scores are stored nowhere."""
     own = run.data() if data is None else data
-    measured = score(run, data)
+    measured = score(run, data, null=PERMUTATIONS)
     sizes = (len(run.values), None) if isinstance(run, Codes) else (10_000, 5_000)
     common = dict(zip(("samples", "test_samples"), sizes, strict=True))
     scores = []
     for metric in measured:
         protocol: dict[str, Any] = {**common, "seed": 0, "settings": {}, "source": source_of(metric, "pool")}
         names = (name for name in measured.table if name == metric or name.startswith(f"{metric}."))
-        scores += [Score(name, metric, measured.table[name], protocol) for name in names]
+        scores += [Score(name, metric, measured.table[name], protocol, measured.worth.get(name)) for name in names]
     return Facts(scores=tuple(scores), run=run, data=own)
 
 

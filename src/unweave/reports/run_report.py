@@ -12,7 +12,7 @@ from unweave.errors import InputError
 from unweave.metrics.scoring.display import follow_lines
 from unweave.names import OWN
 from unweave.own_code import guarded, own_code_of
-from unweave.reports.facts import Facts, RunFacts, measure_facts, read_facts
+from unweave.reports.facts import PERMUTATIONS, Facts, RunFacts, measure_facts, read_facts
 from unweave.reports.html import (
     Html,
     Section,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 OVERVIEW = ("run", "name", "method", "data", "seed", "steps", "state", "time", "PSNR")
 MOST = 5_000_000  # bytes of a report
-PERMUTATIONS = 20  # of the factors, to find the chance level of each score that a report measures
 MAIN = ("steps", "batch", "lr", "net", "samples")  # settings that are listed even if only some runs have them
 
 Watch = Callable[[str], None]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from unweave.data import DataIdentity, identity_of
 from unweave.errors import InputError, Unavailable
 from unweave.metrics import METRICS
 from unweave.metrics.scoring.encoded import sample_sizes
-from unweave.names import words
+from unweave.names import score_fields, words
 from unweave.reports.facts import Facts, RunFacts, Score, protocol_of, scores_in
 from unweave.reports.html import Html, Section, counted, joined, make_table, ordinal, run_commands, shown, tag
 from unweave.reports.report_figures import colour_of, draw_strip
@@ -38,6 +38,7 @@ PARTS = {  # what one of several scores of a metric asks
 NOBODY = "no comparable run in the store"
 ALONE = "The store has no other finished run that was trained on the same data and scored in the same way"
 LEGEND = "Grey dots are other finished runs in the store that were trained on the same data and scored in the same way"
+SCORES = frozenset(score for metric in METRICS for score in score_fields(metric))
 FEWEST = 2  # comparable runs, below which there is no place among them
 
 
@@ -83,19 +84,22 @@ def _line(name: str, several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[
     meaning = f"{PARTS.get(name, metric.question)} {_better(best, range_)}" if metric else "A metric of your own."
     values = [score.value if score else None for score in scores]
     where = _where(values, others, baselines, best, range_, name)
-    placed = "; ".join(filter(None, (_chance(facts, score) for facts, score in zip(several, scores, strict=True))))
+    placed = "; ".join(filter(None, (chance_of(facts, score) for facts, score in zip(several, scores, strict=True))))
     title = tag("span", words(name), tag("small", f"{meaning} {placed}".strip()))
     return [title, *values, where], _best(values, best)
 
 
-def _chance(facts: Facts, score: Score | None) -> str:
-    """Return the chance level of a score as it is stored with the run, "" if it was not computed."""
-    entries = read_scores(facts.folder).entries if isinstance(facts, RunFacts) else ()
-    for entry in entries:
-        if score is not None and is_same(entry, score.metric, score.protocol):
+def chance_of(facts: Facts, score: Score | None) -> str:
+    """Return the chance level of a score, with the number of permutations, "" if it was not computed."""
+    if score is None:
+        return ""
+    worth = score.worth
+    for entry in read_scores(facts.folder).entries if isinstance(facts, RunFacts) else ():
+        if is_same(entry, score.metric, score.protocol):
             worth = worth_in(entry).get(score.name)
-            return f"{shown(score.value)} ({worth}), p = {worth.p_value:.2g}." if worth and worth.p_value else ""
-    return ""
+    if worth is None or worth.p_value is None:
+        return ""
+    return f"{shown(score.value)} ({worth}), p = {worth.p_value:.2g} of {worth.permutations} permutations."
 
 
 def _quality(several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[list[object], set[int]] | None:
@@ -248,26 +252,36 @@ def baselines_of(facts: Facts, tables: Iterable[pandas.DataFrame]) -> Measured:
     scores in ``protocol``; tables without protocols cannot be compared with anything.
     """
     found: Measured = {}
-    identities: dict[str, DataIdentity | None] = {}
     for table in tables:
-        if not {"data", "protocol", "state"} <= set(table):  # a table of something else than runs
-            continue
-        for row in table[table["state"] == "finished"].to_dict("records"):
-            if _identity(row, identities) != facts.identity:
-                continue
-            protocol = json.loads(row["protocol"])
-            for name, value in row.items():
-                metric = name.partition(".")[0]
-                if metric in METRICS and isinstance(value, float | int) and math.isfinite(value):
-                    measured = protocol_of(
-                        {
-                            **protocol,
-                            "settings": protocol["settings"].get(metric, {}),
-                            "source": source_of(metric, protocol.get("source", "fresh")),
-                        }
-                    )
-                    found.setdefault((name, measured), []).append(float(value))
+        for stored in stored_scores(facts.identity, table):
+            found.setdefault((stored.name, protocol_of(stored.protocol)), []).append(stored.value)
     return found
+
+
+class StoredScore(NamedTuple):
+    """One score of a run in a table, with the row of the run and how the score was measured."""
+
+    row: Mapping[str, Any]
+    name: str
+    value: float
+    protocol: dict[str, Any]
+
+
+def stored_scores(identity: DataIdentity | None, table: pandas.DataFrame) -> Iterator[StoredScore]:
+    """Yield the scores of the finished runs in a table that were trained on this data."""
+    if not {"data", "protocol", "state"} <= set(table):  # a table of something else than runs
+        return
+    identities: dict[str, DataIdentity | None] = {}
+    for row in table[table["state"] == "finished"].to_dict("records"):
+        if _identity(row, identities) != identity:
+            continue
+        protocol = json.loads(row["protocol"])
+        for name, value in row.items():
+            metric = name.partition(".")[0]
+            if name in SCORES and isinstance(value, float | int) and math.isfinite(value):
+                source = source_of(metric, protocol.get("source", "fresh"))
+                settings = protocol["settings"].get(metric, {})
+                yield StoredScore(row, name, float(value), {**protocol, "settings": settings, "source": source})
 
 
 def _identity(row: Mapping[str, Any], known: dict[str, DataIdentity | None]) -> DataIdentity | None:

@@ -32,22 +32,24 @@ class Grid:
     columns: list[str]
     rows: list[list[str]]
     best: list[tuple[int, int]]  # row and column
+    fixed: int = 2  # columns in front of the scores, which every part has
 
     def fitting(self, width: int) -> Iterator[Grid]:
         """Yield the grid in parts whose columns, each with a star and two spaces, fit into a line."""
         sizes = [4 + max(len(line[place]) for line in (self.columns, *self.rows)) for place in range(len(self.columns))]
-        scores = list(range(2, len(self.columns)))
+        scores = list(range(self.fixed, len(self.columns)))
         while scores:
-            room, some = width - sum(sizes[:2]), list[int]()
+            room, some = width - sum(sizes[: self.fixed]), list[int]()
             while scores and (not some or sizes[scores[0]] <= room):
                 room -= sizes[scores[0]]
                 some.append(scores.pop(0))
-            places = [0, 1, *some]
+            places = [*range(self.fixed), *some]
             yield Grid(
                 self.data,
                 [self.columns[place] for place in places],
                 [[row[place] for place in places] for row in self.rows],
                 [(row, places.index(column)) for row, column in self.best if column in places],
+                self.fixed,
             )
 
 
@@ -75,8 +77,8 @@ def results(table: pandas.DataFrame, *, metrics: Sequence[str] | None = None) ->
     state = table["state"] if "state" in table else np.full(len(table), DONE)
     settings = _settings(table)
     runs = read_runs("results", table.assign(state=state), chosen, ("data", "recipe", "state", *settings))
-    runs["method"] = _with_settings(runs, "recipe", [key for key in settings if not key.startswith("data.")])
-    runs["data"] = _with_settings(runs, "data", [key for key in settings if key.startswith("data.")])
+    runs["method"] = with_varied_settings(runs, "recipe", [key for key in settings if not key.startswith("data.")])
+    runs["data"] = with_varied_settings(runs, "data", [key for key in settings if key.startswith("data.")])
     rows: list[dict[str, Any]] = []
     for data, on_data in grouped(runs, ["data"]):
         for (method,), group in grouped(on_data, ["method"]):
@@ -92,9 +94,9 @@ def results(table: pandas.DataFrame, *, metrics: Sequence[str] | None = None) ->
     if not rows:
         raise TableError("results", "the table has no runs.")
     frame = extra("pandas", "study").DataFrame(rows)
-    signed = frame["mean"] * frame["score"].map(_sign)  # 0 for scores of which neither end is better
+    signed = frame["mean"] * frame["score"].map(direction_of)  # 0 for scores of which neither end is better
     top = signed.groupby([frame["data"], frame["score"]]).transform("max")
-    frame["best"] = (signed == top) & (frame["score"].map(_sign) != 0)
+    frame["best"] = (signed == top) & (frame["score"].map(direction_of) != 0)
     return frame[list(COLUMNS)]
 
 
@@ -113,10 +115,10 @@ def grids(frame: pandas.DataFrame) -> list[Grid]:
     for data, part in frame.groupby("data", sort=False):
         scores, methods = list(part["score"].unique()), list(part["method"].unique())
         scores = [score for score in scores if part.loc[part["score"] == score, "mean"].notna().any()] or scores
-        digits = {score: _digits(part.loc[part["score"] == score]) for score in scores}
+        digits = {score: decimals(part.loc[part["score"] == score]) for score in scores}
         cells = {(row.method, row.score): row for row in part.itertuples(index=False)}
         rows = [
-            [_title(method), _seeds(cells[method, scores[0]]), *(_cell(cells[method, s], digits[s]) for s in scores)]
+            [title_of(method), _seeds(cells[method, scores[0]]), *(_cell(cells[method, s], digits[s]) for s in scores)]
             for method in methods
         ]
         best = [
@@ -125,19 +127,23 @@ def grids(frame: pandas.DataFrame) -> list[Grid]:
             for column, score in enumerate(scores, start=2)
             if cells[method, score].best and len(methods) > 1
         ]
-        made.append(Grid(_title(data), ["method", "seeds", *(words(score) for score in scores)], rows, best))
+        made.append(Grid(title_of(data), ["method", "seeds", *(words(score) for score in scores)], rows, best))
     return made
 
 
 def write_results(frame: pandas.DataFrame, form: Form) -> str:
     """Return :func:`results` as Markdown, as LaTeX (with booktabs), or as CSV with one row per method and score."""
+    return write_grids(frame, grids(frame), form)
+
+
+def write_grids(frame: pandas.DataFrame, made: Sequence[Grid], form: Form) -> str:
+    """Return tables for people as text, Markdown or LaTeX, or the frame that they were made from as CSV."""
     if form not in FORMS:
         raise InputError(f"a table of results is written as {', '.join(FORMS)}, got {form!r}.")
     if form == "csv":
         return str(frame.to_csv(index=False))
-    if form == "text":
-        return "\n\n".join(_text(grid) for grid in grids(frame)) + "\n"
-    return "\n\n".join((_markdown if form == "md" else _latex)(grid) for grid in grids(frame)) + "\n"
+    write = {"text": _text, "md": _markdown, "latex": _latex}[form]
+    return "\n\n".join(write(grid) for grid in made) + "\n"
 
 
 def lay_beside(table: pandas.DataFrame, other: pandas.DataFrame, name: str) -> pandas.DataFrame:
@@ -176,7 +182,7 @@ def _settings(table: pandas.DataFrame) -> list[str]:
     return [key for key in named if key in table and key not in ("data", "recipe", "seed", "state")]
 
 
-def _with_settings(runs: pandas.DataFrame, column: str, keys: Sequence[str]) -> list[str]:
+def with_varied_settings(runs: pandas.DataFrame, column: str, keys: Sequence[str]) -> list[str]:
     """Return the names in a column, each with those of the settings in which rows of the same name differ."""
     varied = {
         name: [key for key in keys if part[key].map(repr).nunique() > 1]
@@ -196,12 +202,13 @@ def _brief(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _sign(score: str) -> int:
+def direction_of(score: str) -> int:
+    """Return 1 if a higher score is better, −1 if a lower one is, and 0 if neither is."""
     metric = METRICS.get(score.partition(".")[0])
     return 0 if metric is not None and metric.best == "neither" else sign_of(score)
 
 
-def _title(name: str) -> str:
+def title_of(name: str) -> str:
     """Return a method or data set with its settings as it is printed."""
     first, comma, settings = name.partition(", ")
     return f"{words(first)}{comma}{settings}"
@@ -214,7 +221,7 @@ def _seeds(row: Any) -> str:
     return f"{row.seeds} ({rest})" if rest else f"{row.seeds}"
 
 
-def _digits(part: pandas.DataFrame) -> int:
+def decimals(part: pandas.DataFrame) -> int:
     """Return the decimals of a column: three for scores up to 1, fewer for larger ones."""
     largest = float(part["mean"].abs().max())
     return 3 if not largest >= 2 else 2 if largest < 100 else 1
@@ -262,6 +269,8 @@ LATEX = {
     "γ": r"$\gamma$",
     "λ": r"$\lambda$",
     "–": "--",
+    "→": r"$\to$",
+    "×": r"$\times$",
     "∞": r"$\infty$",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",

@@ -316,6 +316,9 @@ class Study:
         """Draw a figure of the table of finished runs, or of the runs; see :func:`unweave.figure`."""
         return later("unweave.questions._figure:figure", name, self, **settings)
 
+    def _repr_html_(self) -> str:
+        return str(later("unweave.questions._notebook:study_html", self))
+
     def estimate(self, *, measure: bool = True) -> Estimate | None:
         """Estimate the time of the runs that are not done, from finished ones or from a short measurement."""
         planned = self.all_planned()

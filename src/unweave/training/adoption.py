@@ -25,6 +25,7 @@ from unweave.recipes.composition import Source
 from unweave.representation import TrainedModel
 from unweave.store.folder import WEIGHTS, check_label, find_run, read_label, runs_in, store_folder
 from unweave.store.lock import locked
+from unweave.store.remote.hub import HubAddress, download_run, is_on_hub
 from unweave.training.assembly import with_weights
 from unweave.training.configuration import configure, write_configuration
 from unweave.training.run import Run, open_folder_of, save_run
@@ -137,7 +138,9 @@ def _hash(tensors: Mapping[str, Tensor]) -> str:
 
 
 def locate_run(name: str, store: Path) -> Path:
-    """Return the folder of a run as :func:`find_run` does; a public model is fetched first if it is not here."""
+    """Return the folder of a run as :func:`find_run` does; one of the hub or a public model is fetched if need be."""
+    if is_on_hub(name):
+        return download_run(HubAddress.of(name))
     return public_run(find_public(name)) if name.startswith(PREFIX) else find_run(name, store)
 
 

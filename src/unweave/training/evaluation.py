@@ -12,7 +12,7 @@ from unweave.metrics import METRICS, Metric, Scores
 from unweave.metrics.scoring.plan import check_groups, has_worth, tested_with
 from unweave.metrics.scoring.request import Source, check_settings, check_source
 from unweave.metrics.scoring.vectors import Groups
-from unweave.metrics.scoring.worth import Worth
+from unweave.metrics.scoring.worth import Repeats, Worth, repeats_note, repeats_of
 from unweave.own_code import source_hash
 from unweave.plain_json import to_plain
 from unweave.representation import Codes, Encoder
@@ -41,8 +41,8 @@ def score(
     dims_per_latent: int | None = None,
     batch: int = 256,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
-    null: int = 0,
-    bootstrap: int = 0,
+    null: Repeats = 0,
+    bootstrap: Repeats = 0,
     seed: int = 0,
     workers: int | None = None,
 ) -> Scores:
@@ -68,8 +68,10 @@ def score(
         dims_per_latent: Instead of ``groups``, the number of adjacent columns of each latent.
         batch: The number of images that are encoded at once.
         settings: The settings of each metric, by its name: ``{"mig": {"bins": 5}}``.
-        null: The number of times that factors are permuted to find the chance level of each score, 0 for none.
-        bootstrap: The number of half-samples that the 95 % interval of each score is found from, 0 for none.
+        null: The number of times that factors are permuted to find the chance level of each score, 0 for none; with
+            ``"all"``, slow metrics such as DCI use at most 20. A dictionary gives the number by metric.
+        bootstrap: The number of half-samples that the 95 % interval of each score is found from, in the same way, 0 for
+            none.
         seed: The seed of the samples and of the metrics.
         workers: The largest number of threads or processes, by default one per core; it does not change the scores.
 
@@ -119,22 +121,32 @@ def score(
         )
         for metric in wanted
     }
+    placed, every = [metric for metric in wanted if has_worth(metric)], isinstance(metrics, str) and metrics == "all"
+    nulls = repeats_of("null", null, placed, every=every)
+    halves = repeats_of("bootstrap", bootstrap, placed, every=every)
     known = read_scores(encode.folder).entries
     missing = [
         m
         for m in wanted
         if not any(
-            is_same(entry, m.name, protocols[m.name]) and (not has_worth(m) or _is_placed(entry, null, bootstrap))
+            is_same(entry, m.name, protocols[m.name]) and _is_placed(entry, nulls.get(m.name, 0), halves.get(m.name, 0))
             for entry in known
         )
     ]
     results: dict[str, Any] = {}
     worth: dict[str, Worth] = {}
+    notes = repeats_note(null, bootstrap, [nulls, halves])
     if missing:
         asked = [metric.function if metric.own else metric.name for metric in missing]
+        left = {metric.name for metric in missing}
+        arguments |= {
+            "null": {name: count for name, count in nulls.items() if name in left},
+            "bootstrap": {name: count for name, count in halves.items() if name in left},
+        }
         measured = measures.score(encode, data, metrics=asked, settings=settings, **protocol, **arguments)
         results |= measured
         worth |= measured.worth
+        notes |= measured.notes
         kept = {name: result for name, result in results.items() if name in METRICS or ":" in name}
         add_scores(
             encode.folder, protocols, Scores(kept, worth=worth)
@@ -144,7 +156,7 @@ def score(
             found = [entry for entry in known if is_same(entry, metric.name, protocols[metric.name])]
             results[metric.name] = StoredScores(found)[metric.name]
             worth |= worth_in(found[-1]) if null or bootstrap else {}
-    return Scores({metric.name: results[metric.name] for metric in wanted}, left_out, data.factor_names, worth=worth)
+    return Scores({metric.name: results[metric.name] for metric in wanted}, left_out, data.factor_names, notes, worth)
 
 
 def _is_placed(entry: Entry, null: int, bootstrap: int) -> bool:

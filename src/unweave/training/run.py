@@ -23,6 +23,7 @@ from unweave.store.damage import promise_of
 from unweave.store.files import versions, write_text
 from unweave.store.folder import CHECKPOINT, LOG, SUMMARY, WEIGHTS, read_label, store_folder, write_label
 from unweave.store.measurements import StoredScores, name_of_data, read_scores
+from unweave.store.remote.hub import is_on_hub
 from unweave.store.state import State, read_log, read_state, status_of, write_state
 from unweave.streams import stream
 from unweave.terms.gaussians import kl_to_prior
@@ -162,6 +163,9 @@ class Run(TrainedModel):
         model = with_weights(self.configuration, tensors).to(next(self.model.parameters()).device)
         return Run(self.folder, self.configuration, model, self.state, step=step)
 
+    def _repr_html_(self) -> str:
+        return str(later("unweave.questions._notebook:run_html", self))
+
     def __repr__(self) -> str:
         c = self.configuration
         where = "" if c.linear else f" at step {self.step:,}"
@@ -169,18 +173,23 @@ class Run(TrainedModel):
 
 
 def open_run(
-    run: str | Path, *, store: str | Path | None = None, device: str | torch.device = "cpu", trust: bool = True
+    run: str | Path,
+    *,
+    store: str | Path | None = None,
+    device: str | torch.device = "cpu",
+    trust: bool | None = None,
 ) -> Run:
     """Open a run: finished, or as far as its last checkpoint.
 
     Args:
         run: The path of its folder, its name, label or first digits in the store, ``zoo:NAME`` for a model that comes
-            with Unweave, or ``public:NAME`` for one that others published, which is downloaded on first use.
+            with Unweave, ``public:NAME`` for one that others published, or ``hf://OWNER/NAME`` for one that was pushed
+            to the Hugging Face hub (``unweave push``); the last two are downloaded on first use.
         store: Where runs are kept; by default ``UNWEAVE_STORE`` of the environment, or ``./runs``.
         device: Where the model is placed.
         trust: Whether code outside of Unweave that the configuration names, as ``package.module:name``, is imported. If
             False, such a run is refused, and opening a run runs no code, which is the choice for the run of somebody
-            else.
+            else. By default, only runs of the hub are not trusted.
 
     Returns:
         The run, with its model on the device.
@@ -195,6 +204,7 @@ def open_run(
         raise InputError(f"open takes the folder or the name of a run, got {run!r}.")
     from unweave.training.adoption import locate_run  # which adopts public models, and so opens runs itself
 
+    trust = not is_on_hub(run) if trust is None else trust
     folder = Path(run) if isinstance(run, Path) else locate_run(str(run), store_folder(store))
     configuration, state = read_configuration(folder, trust=trust), read_state(folder)
     if state is None:

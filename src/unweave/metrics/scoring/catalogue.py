@@ -49,6 +49,7 @@ from unweave.names import score_fields
 from unweave.settings import keyword_settings
 
 WIDE = 1_000  # latents
+FEW = 20  # permutations or half-samples of metrics that take 0.1 s or more for each, so that p can be below 0.05
 BINNED = "20 bins of equal counts"
 Needs = Literal["labels", "codes", "pool", "intervention", "reconstruction", "posterior", "model", "other"]
 NEEDS: dict[Needs, str] = {  # what the function is called with
@@ -83,6 +84,7 @@ class Metric:
     splits_itself: Mapping[str, Any] = field(default_factory=dict)  # settings with which no test sample is passed to it
     most_latents: int | None = None  # with more it takes minutes: computed only by name
     costly: bool = False  # takes minutes at the published size: computed only by name
+    most_repeats: int | None = None  # permutations and half-samples with "all": more only by name
     by_name: str = ""  # another reason to compute it only by name
     for_sparse: bool = False  # made for sparse codes: of dense ones, computed only by name
     own: bool = False  # not in the catalogue
@@ -195,6 +197,7 @@ METRICS: dict[str, Metric] = _named(
         },
         continuous="ridge regression, R² in place of the ROC area",
         sparse=True,
+        most_repeats=FEW,
     ),
     dci=Metric(
         dci,
@@ -212,6 +215,7 @@ METRICS: dict[str, Metric] = _named(
         most_latents=WIDE,
         continuous="boosted trees with squared error (forest: its regressor, svm: Lasso), R² in place of accuracy",
         sparse=True,
+        most_repeats=FEW,
     ),
     sap=Metric(
         sap,
@@ -228,6 +232,7 @@ METRICS: dict[str, Metric] = _named(
         most_latents=WIDE,
         continuous="squared correlation in place of accuracy",
         sparse=True,
+        most_repeats=FEW,
     ),
     infomec=Metric(
         infomec,
@@ -244,6 +249,7 @@ METRICS: dict[str, Metric] = _named(
         ranges={"explicitness": "0 to 1, may fall below 0"},
         most_latents=WIDE,
         continuous="Kraskov's information (Ross's if codes are discrete) as 1 - exp(-2 I), R² of a linear regression",
+        most_repeats=FEW,
     ),
     jemmig=Metric(
         jemmig,
@@ -289,6 +295,7 @@ METRICS: dict[str, Metric] = _named(
         {"Julka et al. 2024, their code": "captured='max' or 'sum', neighbours=3; its default, MINE, is not offered"},
         most_latents=WIDE,
         continuous="Kraskov's information; explicitness is 1 - exp(-2 I)",
+        most_repeats=FEW,
     ),
     mcc=Metric(
         mcc,
@@ -425,6 +432,7 @@ METRICS: dict[str, Metric] = _named(
         factors_at_least=2,
         continuous=BINNED,
         sparse=True,
+        most_repeats=FEW,
     ),
     factor_vae_score=Metric(
         factor_vae_score,

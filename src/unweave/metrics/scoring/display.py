@@ -18,16 +18,27 @@ CELL = "padding:2px 6px;text-align:right;border:0"
 WORDS = CELL.replace("right", "left")
 
 
-def table_rows(table: Mapping[str, float], worth: Mapping[str, Worth]) -> list[tuple[str, str, str, str]]:
-    """Return the name, the value with its chance level and interval, the better direction and the range of scores."""
-    rows = []
+def table_rows(table: Mapping[str, float], worth: Mapping[str, Worth]) -> list[tuple[str, ...]]:
+    """Return the heading and the rows of the table of scores.
+
+    A row has the name, the value with its chance level and interval, the p-value if there are any, the better direction
+    and the range.
+    """
+    tested = any(each.p_value is not None for each in worth.values())
+    rows: list[tuple[str, ...]] = [("metric", "score", *(["p"] if tested else []), "better", "range")]
     for name, value in table.items():
-        placed = f" ({worth[name]})" if name in worth else ""
         metric, _, part = name.rpartition(".")
         known = METRICS.get(name) or METRICS.get(metric)
         best, limits = (known.best, known.ranges.get(part, known.range)) if known else ("", "")
-        rows.append((name, f"{value:.4f}{placed}", best, limits))
+        p_value = worth[name].p_value if name in worth else None
+        p_text = [] if not tested else [""] if p_value is None else [f"{p_value:.2g}"]
+        rows.append((name, placed(value, worth.get(name)), *p_text, best, limits))
     return rows
+
+
+def placed(value: float, worth: Worth | None) -> str:
+    """Return a score with its chance level and interval, as in ``0.061 (chance 0.004 ± 0.001)``."""
+    return f"{value:.4f}" if worth is None else f"{value:.3f} ({worth})"
 
 
 def follow_lines(found: Follows) -> list[str]:
@@ -67,8 +78,8 @@ def matrix_lines(found: Follows) -> list[str]:
 
 def as_text(scores: Scores) -> str:
     """Return the table of scores, how many were left out, and what each latent follows."""
-    rows = [("metric", "score", "better", "range"), *table_rows(scores.table, scores.worth)]
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    rows = table_rows(scores.table, scores.worth)
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     lines += [f"{name}: {note}" for name, note in scores.notes.items()]
     if scores.left_out:
@@ -81,8 +92,9 @@ def as_text(scores: Scores) -> str:
 
 def as_html(scores: Scores) -> str:
     """Return the table of scores and the matrix of latents against factors in colour, without scripts or styles."""
-    rows = "".join(_row(row) for row in table_rows(scores.table, scores.worth))
-    parts = [f"<table>{_row(('metric', 'score', 'better', 'range'), 'th')}{rows}</table>"]
+    head, *rows = table_rows(scores.table, scores.worth)
+    parts = [f"<table>{_row(head, 'th')}{''.join(map(_row, rows))}</table>"]
+    parts += [f"<div>{escape(f'{name}: {note}')}</div>" for name, note in scores.notes.items()]
     found = scores.results.get("follows")
     if isinstance(found, Follows):
         parts += [_matrix(found), *(f"<div>{escape(line)}</div>" for line in follow_lines(found)[-3:] if ": " in line)]

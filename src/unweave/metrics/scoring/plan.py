@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -33,7 +33,7 @@ from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, Sour
 from unweave.metrics.scoring.scores import Scores, Value
 from unweave.metrics.scoring.sparse_codes import SparseCodes, joined_sparse
 from unweave.metrics.scoring.vectors import Groups, columns_of, principal, projection
-from unweave.metrics.scoring.worth import Sample, Worth, worth_of
+from unweave.metrics.scoring.worth import Repeats, Sample, Worth, repeats_note, repeats_of, worth_of
 from unweave.progress import begin, progress
 
 
@@ -50,8 +50,8 @@ def score_codes(
     groups: Groups = None,
     dims_per_latent: int | None = None,
     settings: Settings | None = None,
-    null: int = 0,
-    bootstrap: int = 0,
+    null: Repeats = 0,
+    bootstrap: Repeats = 0,
     seed: int = 0,
     workers: int | None = None,
 ) -> Scores:
@@ -81,8 +81,10 @@ def score_codes(
         dims_per_latent: Instead of ``groups``, the number of adjacent columns of each latent.
         settings: The settings of each metric, by its name: ``{"mig": {"bins": 5}}``.
         null: The number of times that factors are permuted to find the chance level of each score and its p-value; 0
-            for none. ``scores.worth`` has them by the name of the score.
-        bootstrap: The number of half-samples that the 95 % interval of each score is found from; 0 for none.
+            for none. ``scores.worth`` has them by the name of the score. With ``"all"``, slow metrics such as DCI use
+            at most 20, and ``scores.notes`` says so. A dictionary gives the number by metric.
+        bootstrap: The number of half-samples that the 95 % interval of each score is found from, in the same way; 0 for
+            none.
         seed: The seed of splits and of fits.
         workers: The largest number of threads or processes, by default one per core; it does not change the scores.
 
@@ -119,8 +121,7 @@ def score_codes(
         "names": declared.names or None,
     }
 
-    asked = {"null": whole("null", null), "bootstrap": whole("bootstrap", bootstrap), "seed": seed}
-    measured = _Measured(metrics, settings, declared, left_out, asked)
+    measured = _Measured(metrics, settings, declared, left_out, _Asked.of(wanted, metrics, null, bootstrap, seed))
     if sparse and (never := int((checked.counts == 0).sum())):
         measured.scores.notes["latents that are never active"] = f"{never:,} of {checked.shape[1]:,}"
     with limited(workers):
@@ -152,8 +153,8 @@ def score(
     dims_per_latent: int | None = None,
     batch: int = 256,
     settings: Settings | None = None,
-    null: int = 0,
-    bootstrap: int = 0,
+    null: Repeats = 0,
+    bootstrap: Repeats = 0,
     seed: int = 0,
     workers: int | None = None,
 ) -> Scores:
@@ -209,8 +210,7 @@ def score(
     if (likelihood := likelihood_of(encode)) is not None:
         common["likelihood"] = likelihood
 
-    asked = {"null": whole("null", null), "bootstrap": whole("bootstrap", bootstrap), "seed": seed}
-    measured = _Measured(metrics, settings, kinds, left_out, asked)
+    measured = _Measured(metrics, settings, kinds, left_out, _Asked.of(wanted, metrics, null, bootstrap, seed))
     with limited(workers):
         for metric in wanted:
             if metric.most_latents and (reason := _slow(metric, metrics, encoded.sample.codes.shape[1])):
@@ -230,13 +230,32 @@ def score(
     return measured.scores
 
 
+class _Asked(NamedTuple):
+    """How often each metric is computed again, with permuted factors and on half-samples, and with which seed."""
+
+    null: dict[str, int]
+    bootstrap: dict[str, int]
+    seed: int
+    notes: dict[str, str]
+
+    @classmethod
+    def of(cls, wanted: Sequence[Metric], names: Names, null: Repeats, bootstrap: Repeats, seed: int) -> _Asked:
+        """Read the two numbers for the metrics that are computed."""
+        placed = [metric for metric in wanted if has_worth(metric)]
+        every = isinstance(names, str) and names == "all"
+        counts = [
+            repeats_of(what, given, placed, every=every) for what, given in (("null", null), ("bootstrap", bootstrap))
+        ]
+        return cls(counts[0], counts[1], seed, repeats_note(null, bootstrap, counts))
+
+
 class _Measured:
     """Results as they are computed, each from the factors that its metric can use."""
 
     def __init__(
-        self, asked: Names, settings: Settings, kinds: FactorKinds, left_out: dict[str, str], worth: dict[str, int]
+        self, asked: Names, settings: Settings, kinds: FactorKinds, left_out: dict[str, str], worth: _Asked
     ) -> None:
-        self.scores = Scores({}, left_out, kinds.names)
+        self.scores = Scores({}, left_out, kinds.names, dict(worth.notes))
         self._asked, self._settings, self._kinds, self._worth = asked, settings, kinds, worth
 
     def add(self, metric: Metric, arguments: tuple[Any, ...], given: dict[str, Any]) -> None:
@@ -360,10 +379,11 @@ def _worth(
     given: dict[str, Any],
     settings: Settings,
     result: Any,
-    asked: dict[str, int],
+    asked: _Asked,
 ) -> dict[str, Worth]:
     """Return what the scores of a result are worth, nothing for metrics of other things than codes and factors."""
-    if not (asked["null"] or asked["bootstrap"]) or not has_worth(metric) or callable(arguments[0]):
+    null, bootstrap = asked.null.get(metric.name, 0), asked.bootstrap.get(metric.name, 0)
+    if not (null or bootstrap) or callable(arguments[0]):
         return {}
     pairs = [arguments, given["test"]] if given.get("test") is not None and "test" in metric.takes else [arguments]
     samples = [(check_any_codes(metric.name, codes), check_factors(metric.name, factors)) for codes, factors in pairs]
@@ -372,7 +392,8 @@ def _worth(
         test = {"test": drawn[1]} if len(drawn) > 1 else {}
         return _computed(metric, drawn[0], {**given, **test}, settings)
 
-    return worth_of(metric.name, metric.best, result, compute, samples, **asked)
+    repeats = {"null": null, "bootstrap": bootstrap, "seed": asked.seed}
+    return worth_of(metric.name, metric.best, result, compute, samples, **repeats)
 
 
 def has_worth(metric: Metric) -> bool:

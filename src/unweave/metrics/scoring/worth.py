@@ -8,17 +8,22 @@ as in the usual bootstrap, would look like information to estimates by neighbour
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.errors import unknown, whole
 from unweave.names import score_fields
 
+if TYPE_CHECKING:
+    from unweave.metrics.scoring.catalogue import Metric
+
+Repeats = int | Mapping[str, int]  # of all metrics, or by the name of a metric
 Sample = tuple[Any, Any]  # codes (N, D) and factors (N, K)
 Compute = Callable[[list[Sample]], Any]  # the result of a metric on its samples
 _kept: ContextVar[dict[Any, Any] | None] = ContextVar("kept", default=None)
@@ -39,6 +44,42 @@ class Worth:
     def __str__(self) -> str:
         parts = [] if self.chance is None else [f"chance {self.chance:.3f} ± {self.spread:.3f}"]
         return ", ".join(parts if self.low is None else [*parts, f"95 % {self.low:.3f} to {self.high:.3f}"])
+
+
+def repeats_of(what: str, given: Repeats, metrics: Sequence[Metric], *, every: bool) -> dict[str, int]:
+    """Return how often each metric is computed again.
+
+    Args:
+        what: The argument, "null" or "bootstrap", for errors.
+        given: The number for all metrics, or by metric; a metric that is not named is not computed again.
+        metrics: The metrics that are computed.
+        every: Whether they are those of "all", of which slow ones are computed again at most ``most_repeats`` times.
+
+    Returns:
+        The number by metric.
+    """
+    if isinstance(given, Mapping):
+        known = {metric.name for metric in metrics}
+        for name in given:
+            if name not in known:
+                raise unknown(f"metric of {what}", str(name), known)
+        return {name: whole(f"{what} of {name}", given.get(name, 0)) for name in known}
+    count = whole(what, given)
+    return {
+        metric.name: count if not every or metric.most_repeats is None else min(count, metric.most_repeats)
+        for metric in metrics
+    }
+
+
+def repeats_note(null: Repeats, bootstrap: Repeats, counts: Sequence[Mapping[str, int]]) -> dict[str, str]:
+    """Return a note on the metrics that are computed again less often than asked, none if there are not any."""
+    notes = {}
+    for what, given, found in zip(("permutations", "half-samples"), (null, bootstrap), counts, strict=True):
+        fewer = [name for name, count in found.items() if isinstance(given, int) and count < given]
+        if fewer:
+            number = max(found[name] for name in fewer)
+            notes[what] = f"{number} of the {given} for {', '.join(fewer)}, which are slow; name them for all"
+    return notes
 
 
 def worth_of(

@@ -1,0 +1,109 @@
+"""What a notebook shows of a run, a data set or a study: a table and, where it can be drawn, a picture."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+
+import numpy as np
+import torch
+from PIL import Image
+
+from unweave.data import FactorData
+from unweave.errors import InputError, MissingExtra, Unavailable
+from unweave.names import spelled, titled, words
+from unweave.progress import duration
+from unweave.questions._figure import figure, png_of
+from unweave.store.state import status_of
+from unweave.study import Study
+from unweave.study.results import Grid, grids
+from unweave.training import Run
+
+IMAGES, COLUMNS, WIDTH = 24, 12, 768  # of a data set: images, images per row, and pixels of the picture
+CELL = "padding:2px 6px;text-align:left;border:0"
+
+
+def run_html(run: Run) -> str:
+    """Return what a run is, its stored scores, and the traversals of its latents."""
+    c, state = run.configuration, run.state
+    facts = {
+        "run": f"{run.label} ({run.name})" if run.label else run.name,
+        "method": spelled(c.recipe),
+        "data": spelled(c.data.label),
+        "state": status_of(run.folder, state) + ("" if c.linear else f" at step {run.step:,} of {c.steps:,}"),
+        "seed": str(c.seed),
+        "time": duration(state.seconds),
+        "PSNR": "" if state.psnr is None else f"{state.psnr:.1f} dB",
+    }
+    scores = [(words(name), f"{value:.3f}") for name, value in run.scores.table.items()]
+    hint = [f"<p>{escape(run.hint)}</p>"] if run.finished and run.hint else []
+    rows = [(name, text) for name, text in facts.items() if text]
+    picture = _drawn(lambda: png_of(figure("traversals", run)), "traversals") if run.finished else ""
+    return "".join([table_html((), rows), *hint, table_html(("score", "value"), scores) if scores else "", picture])
+
+
+def data_html(data: FactorData) -> str:
+    """Return the factors of a data set, and some of its images."""
+    known = data.space if data.has_factors else None
+    rows = [("images", f"{data.num_images:,} of {' × '.join(map(str, data.shape))}")] if data.has_images else []
+    rows += [("note", note) for note in data.notes]
+    head = f"<p><b>{escape(spelled(data.identity.label))}</b></p>{table_html((), rows) if rows else ''}"
+    factors = [] if known is None else list(zip(known.names, map(str, known.sizes), known.kinds, strict=True))
+    factors = factors or [(name, "", "") for name in data.factor_names]
+    table = table_html(("factor", "values", "kind"), factors) if factors else ""
+    return head + table + (_drawn(lambda: _tiled(data), "images") if data.has_images else "")
+
+
+def study_html(study: Study) -> str:
+    """Return how many runs are in each state, the results of those that are finished, and the ranges of scores."""
+    states = table_html(("state", "runs"), [(state, f"{count:,}") for state, count in sorted(study.status().items())])
+    head = f"<p><b>{escape(study.spec.name)}</b></p>{states}"
+    with titled(study.titles):
+        try:
+            tables = "".join(map(grid_html, grids(study.results())))
+        except (InputError, MissingExtra):  # no run is finished
+            return head
+        return head + tables + _drawn(lambda: png_of(figure("score_ranges", study)), "ranges of scores")
+
+
+def grid_html(grid: Grid) -> str:
+    """Return a table of results, the best of each column in bold."""
+    rows = [
+        [f"<b>{escape(cell)}</b>" if (row, place) in grid.best else escape(cell) for place, cell in enumerate(cells)]
+        for row, cells in enumerate(grid.rows)
+    ]
+    return f"<p>{escape(grid.data)}</p>{_table([escape(name) for name in grid.columns], rows)}"
+
+
+def table_html(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a plain table of texts."""
+    return _table([escape(name) for name in columns], [[escape(cell) for cell in row] for row in rows])
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    head = f"<tr>{''.join(f'<th style={CELL!r}>{name}</th>' for name in columns)}</tr>" if columns else ""
+    body = "".join(f"<tr>{''.join(f'<td style={CELL!r}>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table>{head}{body}</table>"
+
+
+def _drawn(draw: Callable[[], bytes], alt: str) -> str:
+    """Return a picture, "" where it cannot be drawn: its data, or what draws it, is not here."""
+    try:
+        content = base64.b64encode(draw()).decode()
+    except (InputError, Unavailable, MissingExtra):
+        return ""
+    return f'<img alt="{alt}" style="max-width:100%" src="data:image/png;base64,{content}">'
+
+
+def _tiled(data: FactorData) -> bytes:
+    """Return random images of a data set side by side as PNG, enlarged by a whole number."""
+    images = data.sample(IMAGES, torch.Generator().manual_seed(0)).images
+    scale = max(1, WIDTH // (COLUMNS * images.shape[3]))
+    large = images.permute(0, 2, 3, 1).numpy().repeat(scale, 1).repeat(scale, 2)  # (B, H, W, C)
+    rows = [np.concatenate(large[first : first + COLUMNS], axis=1) for first in range(0, IMAGES, COLUMNS)]
+    pixels = np.concatenate(rows)
+    stream = io.BytesIO()
+    Image.fromarray(pixels[..., 0] if pixels.shape[2] == 1 else pixels[..., :3]).save(stream, "png")
+    return stream.getvalue()
