@@ -151,8 +151,9 @@ class _NotebookBar(_Counted):
     def __init__(self, task: str, total: int | None, done: int, unit: str) -> None:
         super().__init__(task, total, done, unit)
         notebook: Any = importlib.import_module("IPython.display")
-        self._html = notebook.HTML
-        self._handle = notebook.display(self._html(self._bar(self._text(self._began))), display_id=True)
+        self._html, self._display, self._handle = notebook.HTML, notebook.display, None
+        if total is None:  # which nothing is counted of
+            self._show(self._text(self._began))
 
     def remove(self) -> None:
         """Take the bar away."""
@@ -160,8 +161,11 @@ class _NotebookBar(_Counted):
             self._handle.update(self._html(""))
 
     def _show(self, text: str) -> None:
-        if self._handle is not None:
-            self._handle.update(self._html(self._bar(text)))
+        shown = self._html(self._bar(text))
+        if self._handle is None:  # so that what takes a moment shows nothing
+            self._handle = self._display(shown, display_id=True)
+        else:
+            self._handle.update(shown)
 
     def _bar(self, text: str) -> str:
         bar = "" if self._total is None else f'<progress value="{self._done}" max="{self._total}"></progress> '

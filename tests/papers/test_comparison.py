@@ -13,6 +13,7 @@ import numpy as np
 import pandas
 import pytest
 import torch
+from scipy import sparse
 from torch import Tensor
 
 import unweave
@@ -118,6 +119,9 @@ def test_codes_are_drawn_as_the_stored_results_were(squares: unweave.FactorData)
     again = unweave.score_codes(values[:5_000], factors[:5_000], metrics="mig").table["mig"]
     assert mean == pytest.approx(again, abs=0.01)
     assert found["of"].max() > 3
+    thin = unweave.Codes(sparse.csr_array(values), factors.numpy(), name="thin")
+    found = compare(thin, squares, metrics=["mig"], bootstrap=0).table
+    assert found.loc[found["origin"] == "here", "mean"].item() == pytest.approx(mean, abs=1e-9)
     few = compare(unweave.Codes(values[:1_000], factors[:1_000].numpy(), name="few"), squares, metrics=["mig"])
     assert few.notes[0] == "few: MIG is left out: it needs 7,500 rows as the stored results have, got 1,000."
     assert "few" not in set(few.table["method"])

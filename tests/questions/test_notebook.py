@@ -81,11 +81,18 @@ def test_a_bar_is_shown_below_a_cell_and_taken_away(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(progress._NotebookBar, "seconds", 0.0)
     with progress.progress("training <vae>", 4, unit="steps") as advance:
         advance(1, "loss 3")
+        advance(1)
     texts = [output["data"]["text/html"] for output in published.outputs]
     assert len(texts) == 3
-    assert '<progress value="0" max="4"></progress> training &lt;vae&gt;: 0 of 4 steps' in texts[0]
-    assert '<progress value="1" max="4"></progress> training &lt;vae&gt;: 1 of 4 steps' in texts[1]
-    assert "; loss 3" in texts[1]
+    assert '<progress value="1" max="4"></progress> training &lt;vae&gt;: 1 of 4 steps' in texts[0]
+    assert "; loss 3" in texts[0]
+    assert '<progress value="2" max="4"></progress> training &lt;vae&gt;: 2 of 4 steps' in texts[1]
     assert texts[2] == ""
     assert len({output["transient"]["display_id"] for output in published.outputs}) == 1  # one place
     assert [output["update"] for output in published.outputs] == [False, True, True]
+    with progress.progress("scoring dci", None):
+        assert published.outputs[-1]["data"]["text/html"] == "<div>scoring dci</div>"
+    monkeypatch.setattr(progress._NotebookBar, "seconds", 60.0)
+    with progress.progress("short", 4) as advance:
+        advance(4)
+    assert len(published.outputs) == 5  # nothing of what takes a moment

@@ -260,7 +260,7 @@ def test_weights_of_another_run_are_refused(hub: Hub, mine: unweave.Run, tmp_pat
     told = json.loads(hub.files("somebody/bars")[LIST])
     told["files"][WEIGHTS] = hashlib.sha256(content).hexdigest()
     hub.change("somebody/bars", **{WEIGHTS: content, LIST: json.dumps(told).encode()})
-    with pytest.raises(Unavailable, match="belong"):
+    with pytest.raises(InputError, match=f"belongs to another configuration .{other.name}., not to {mine.name}"):
         unweave.open(ADDRESS)
 
 

@@ -228,6 +228,18 @@ def test_nothing_is_written_where_nothing_fits(tmp_path: Path) -> None:
     assert not (tmp_path / "store").exists()
 
 
+def test_a_function_gets_every_line_of_the_log(tmp_path: Path) -> None:
+    lines: list[dict[str, float]] = []
+    run = trained(
+        tmp_path, steps=7, log_steps=3, snapshots=2, log=lambda step, values: lines.append({"step": step, **values})
+    )
+    assert lines == run.log
+    assert [line["step"] for line in lines if "loss" in line] == [3, 6, 7]
+    assert sum("psnr" in line for line in lines) == 2
+    with pytest.raises(InputError, match="log must be a function of a step and a dictionary"):
+        trained(tmp_path, log="wandb")
+
+
 def test_tensorboard_gets_what_the_log_gets(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     run = trained(tmp_path, steps=2, log_steps=1, tensorboard=True)

@@ -20,6 +20,7 @@ from unweave.metrics import METRICS, Scores, score_codes
 from unweave.metrics.scoring.factor_kinds import read_kinds
 from unweave.metrics.scoring.plan import has_worth
 from unweave.metrics.scoring.request import ScoringInputs, Source, find_metrics
+from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.worth import Worth, repeats_of
 from unweave.names import spelled, words
 from unweave.papers.catalogue import FINDINGS
@@ -366,7 +367,8 @@ def _why_not(entry: _Entry, metric: str, protocol: Mapping[str, Any]) -> str | N
         if representation.table is None:
             return "needs factors"
         factors, kinds = read_kinds(representation.table, None, None, "drop")
-        return ScoringInputs.of_table({"codes"}, factors, kinds, source=source).why_not(METRICS[metric])
+        sparse = isinstance(representation.values, SparseCodes)
+        return ScoringInputs.of_table({"codes"}, factors, kinds, source=source, sparse=sparse).why_not(METRICS[metric])
     offers = {"reconstruction"} if representation.decodes else set()
     offers |= {"posterior"} if representation.has_posterior else set()
     data = representation.data() if entry.data is None else entry.data
@@ -383,7 +385,7 @@ def _scored(entry: _Entry, metrics: Any, protocol: dict[str, Any], options: dict
     assert representation.factors is not None
     order = torch.randperm(len(representation.values), generator=stream(protocol["seed"], "compared"))
     samples, tested = protocol["samples"], protocol["test_samples"]
-    parts = order[:samples], order[samples : samples + tested]
+    parts = order[:samples].numpy(), order[samples : samples + tested].numpy()
     sample, test = ((representation.values[rows], representation.factors[rows]) for rows in parts)
     given = {"settings": protocol["settings"], "seed": protocol["seed"], **_few(options, metrics)}
     return score_codes(*sample, test=test, metrics=metrics, discrete=representation.discrete, **given)

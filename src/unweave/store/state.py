@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
@@ -124,11 +124,14 @@ def status_of(folder: Path, state: State | None) -> str:
     return state.status
 
 
+Hook = Callable[[int, dict[str, float]], object]  # called with the step and the values of every line of a log
+
+
 class Log:
     """Append lines to a log; lines after ``step``, written before the run was stopped, are removed first."""
 
-    def __init__(self, path: Path, step: int, *, tensorboard: bool = False) -> None:
-        self._path = path
+    def __init__(self, path: Path, step: int, *, tensorboard: bool = False, hook: Hook | None = None) -> None:
+        self._path, self._hook = path, hook
         kept = [line for line in read_log(path) if line["step"] <= step]
         write_text(path, "".join(f"{json.dumps(line)}\n" for line in kept))
         try:
@@ -152,6 +155,8 @@ class Log:
         if self._board is not None:
             for name, value in values.items():
                 self._board.add_scalar(name, value, step)
+        if self._hook is not None:
+            self._hook(step, dict(values))
 
     def __enter__(self) -> Log:
         return self

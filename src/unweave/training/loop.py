@@ -23,7 +23,7 @@ from unweave.progress import Advance, progress, say
 from unweave.representation import TrainedModel
 from unweave.store.files import versions
 from unweave.store.folder import CHECKPOINT, LOG
-from unweave.store.state import Log, State, Status, write_state
+from unweave.store.state import Hook, Log, State, Status, write_state
 from unweave.streams import seeded, stream
 from unweave.training.assembly import (
     Objective,
@@ -54,10 +54,11 @@ class Moment:
 
 @dataclass(frozen=True)
 class Callback:
-    """A function that is called every so many steps."""
+    """What is called during training: a function every so many steps, and one with every line of the log."""
 
-    function: Callable[[Moment], object]
-    steps: int
+    function: Callable[[Moment], object] | None
+    steps: int = 100
+    log: Hook | None = None
 
 
 class Keeper(Protocol):
@@ -132,7 +133,8 @@ class Session:
         """Open the log of the run; with several processes, the first one writes it."""
         if not self._fabric.is_global_zero:
             return nullcontext()
-        return Log(self._folder / LOG, self.start, tensorboard=self._execution.tensorboard)
+        hook = None if self._callback is None else self._callback.log
+        return Log(self._folder / LOG, self.start, tensorboard=self._execution.tensorboard, hook=hook)
 
     def _loop(self, log: Log | None, advance: Advance, stop: Stop) -> None:
         configuration, execution = self._configuration, self._execution
@@ -222,7 +224,7 @@ class Session:
 
     def _call_back(self, values: dict[str, Tensor]) -> None:
         callback = self._callback
-        if callback is None or self.done % callback.steps:
+        if callback is None or callback.function is None or self.done % callback.steps:
             return
         shown = {name: float(value) for name, value in values.items()}
         view = _InTraining(self._model, self._configuration, self._data)

@@ -28,7 +28,7 @@ from unweave.recipes.composition import Source
 from unweave.store.files import remove_leftovers, versions, write_text
 from unweave.store.folder import CHECKPOINT, LOG, check_label, is_complete, store_folder, write_label
 from unweave.store.lock import Busy, beating, locked
-from unweave.store.state import State, Status, read_log, read_state, write_state
+from unweave.store.state import Hook, State, Status, read_log, read_state, write_state
 from unweave.streams import number, stream
 from unweave.training.assembly import build_model
 from unweave.training.checkpoint import load_tensors, save_tensors
@@ -51,6 +51,7 @@ def train(
     label: str = "",
     callback: Callable[[Moment], object] | None = None,
     callback_steps: int = 100,
+    log: Hook | None = None,
     **settings: Any,
 ) -> Run:
     """Train a recipe on data and return the run; a stopped run is continued, a finished one is opened.
@@ -62,6 +63,8 @@ def train(
         label: A readable name, which does not change the identity of the run.
         callback: A function that is called with a :class:`Moment` every ``callback_steps`` steps.
         callback_steps: The number of steps between two calls of ``callback``.
+        log: A function ``(step, values)`` that is called with every line of the log: the loss and all terms every
+            ``log_steps`` steps and at the end, and the PSNR of snapshots.
         **settings: Settings of the recipe (``beta``), of the run (``steps``, ``batch``, ``seed``, ``lr``, ``net``,
             ``latent``, ``terms={"jacobian_l1": 0.1}``), of its execution (``device``, ``threads``,
             ``checkpoint_seconds``), and of parts, with a dot: ``**{"kl.schedule": "linear"}``.
@@ -83,8 +86,10 @@ def train(
     label = check_label(label, store_folder(store), configuration.name)
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of a Moment, got {callback!r}.")
-    every = Callback(callback, whole("callback_steps", callback_steps, at_least=1)) if callback else None
-    return fit(configuration, execution, data, store_folder(store), label=label, callback=every)
+    if log is not None and not callable(log):
+        raise InputError(f"log must be a function of a step and a dictionary of values, got {log!r}.")
+    called = Callback(callback, whole("callback_steps", callback_steps, at_least=1), log)
+    return fit(configuration, execution, data, store_folder(store), label=label, callback=called)
 
 
 def fit(
@@ -105,7 +110,7 @@ def fit(
         data: The data set to train on.
         store: The folder of all runs.
         label: A readable name, which is written before training, so that a run in training or a killed one has it.
-        callback: A function to call during training, and how often; none by default.
+        callback: What to call during training, and how often; nothing by default.
         keeper: What is asked after every step whether to go on, and told of checkpoints; nothing by default.
 
     Returns:

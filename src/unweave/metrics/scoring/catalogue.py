@@ -360,6 +360,7 @@ METRICS: dict[str, Metric] = _named(
         continuous=BINNED,
         sparse=True,
         for_sparse=True,
+        most_repeats=FEW,
     ),
     sparse_probing=Metric(
         sparse_probing,
@@ -372,6 +373,7 @@ METRICS: dict[str, Metric] = _named(
         continuous=BINNED,
         sparse=True,
         for_sparse=True,
+        most_repeats=FEW,
     ),
     value_match=Metric(
         value_match,

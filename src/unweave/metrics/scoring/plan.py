@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -358,13 +359,15 @@ def _splits_itself(metric: Metric, settings: Settings) -> bool:
     return any(given.get(name) == value for name, value in metric.splits_itself.items())
 
 
-def _computed(metric: Metric, arguments: tuple[Any, ...], common: dict[str, Any], settings: Settings) -> Any:
+def _computed(
+    metric: Metric, arguments: tuple[Any, ...], common: dict[str, Any], settings: Settings, *, shown: bool = True
+) -> Any:
     """Call a metric with its own settings and those of the common ones that it takes."""
     given = {name: value for name, value in common.items() if name in metric.takes}
     given |= settings.get(metric.name, {})
     if callable(arguments[0]):
         return metric.function(*arguments, **given)  # it encodes images itself, with its own progress bar
-    with progress(f"scoring {metric.name}", None):
+    with progress(f"scoring {metric.name}", None) if shown else nullcontext():
         if not metric.own:
             return metric.function(*arguments, **given)
         codes, factors = arguments
@@ -390,7 +393,7 @@ def _worth(
 
     def compute(drawn: list[Sample]) -> Any:
         test = {"test": drawn[1]} if len(drawn) > 1 else {}
-        return _computed(metric, drawn[0], {**given, **test}, settings)
+        return _computed(metric, drawn[0], {**given, **test}, settings, shown=False)
 
     repeats = {"null": null, "bootstrap": bootstrap, "seed": asked.seed}
     return worth_of(metric.name, metric.best, result, compute, samples, **repeats)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from unweave.errors import unknown, whole
 from unweave.names import score_fields
+from unweave.progress import progress
 
 if TYPE_CHECKING:
     from unweave.metrics.scoring.catalogue import Metric
@@ -113,12 +114,24 @@ def worth_of(
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*rows are drawn with replacement")  # which was said of the result itself
         with reusing():
-            chance = [compute([(c, f[rng.permutation(len(f))]) for c, f in samples]) for _ in range(null)]
-        halves = [compute([_half(c, f, rng) for c, f in samples]) for _ in range(bootstrap)]
+            chance = [
+                compute([(c, f[rng.permutation(len(f))]) for c, f in samples])
+                for _ in _counted(f"chance of {metric}", null)
+            ]
+        halves = [compute([_half(c, f, rng) for c, f in samples]) for _ in _counted(f"interval of {metric}", bootstrap)]
     return {
         name: _worth(float(getattr(result, field)), best, _numbers(chance, field), _numbers(halves, field))
         for name, field in fields.items()
     }
+
+
+def _counted(task: str, count: int) -> Iterator[int]:
+    """Count to a number while showing the progress."""
+    if count:
+        with progress(task, count) as advance:
+            for number in range(count):
+                yield number
+                advance(1)
 
 
 def _numbers(results: list[Any], field: str) -> NDArray[np.float64]:
