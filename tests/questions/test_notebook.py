@@ -42,11 +42,11 @@ def test_a_data_set_has_its_factors_and_images() -> None:
 def test_a_run_has_its_scores_and_traversals(tmp_path: Path) -> None:
     data = unweave.load("xysquares", size=16)
     run = trained(tmp_path, data=data, steps=2)
-    run.label = "<b>bold</b>"
+    run.label = "<b>bold"
     unweave.score(run, metrics=["mig"], samples=60, test_samples=20)
     html = run._repr_html_()
     assert re.search(rf"<td[^>]*>MIG</td><td[^>]*>{run.scores.table['mig']:.3f}</td>", html)
-    assert f"&lt;b&gt;bold&lt;/b&gt; ({run.name})" in html
+    assert f"&lt;b&gt;bold ({run.name})" in html
     assert "finished at step 2 of 2" in html
     assert picture(html).width > 300
     (run.folder / SUMMARY).unlink()  # as of a run that is still trained
