@@ -28,6 +28,7 @@ from generated import (
 from links import broken_links
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from notebooks import TUTORIALS, pictures, stored, with_pictures
 
 import unweave
 from unweave.explore import export_page
@@ -64,7 +65,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the benchmarks, a page for each method and metric, and the reference."""
+    """Add the benchmarks, a page for each method and metric, the reference, and the pictures of notebooks."""
     pages = {f"methods/{name}.md": method_page(name) for name in RECIPES}
     pages |= {f"metrics/{name}.md": metric_page(name) for name in METRICS}
     pages |= {f"reference/{name}.md": reference_page(name) for name in REFERENCE}
@@ -72,6 +73,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, path, content=content))
     for source in [*benchmarks(), *(ROOT / "benchmarks").glob("*.png")]:
         files.append(File.generated(config, f"benchmarks/{source.name}", abs_src_path=str(source)))
+    for name in TUTORIALS:
+        for number, picture in pictures(stored(name)).items():
+            files.append(File.generated(config, f"{name}-{number}.png", content=picture))
     for name in LIVE:
         files.append(File.generated(config, f"live/{name}.html", content=live_page(name)))
     return files
@@ -87,6 +91,8 @@ def live_page(name: str) -> bytes:
 def on_page_markdown(markdown: str, page: Any, **rest: Any) -> str:
     """Point links to where the site has them, and insert what is computed from stored results."""
     uri = page.file.src_uri
+    if (name := uri.removesuffix(".md")) in TUTORIALS:
+        markdown = with_pictures(name, markdown)
     if page.file.abs_src_path is not None:  # otherwise the page was made for the site
         markdown = relinked(markdown, str(Path(page.file.abs_src_path).relative_to(ROOT).as_posix()), uri)
     markdown = markdown.replace(EVIDENCE, evidence()).replace(COST, cost())

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx
 import numpy as np
@@ -13,12 +14,16 @@ import torch
 import uvicorn
 
 import unweave
+from tests.explore.browser import CHROMIUM
 from tests.training.small import SMALL, pictures
 from unweave import Run
 from unweave.explore import Selection, find_selection
 from unweave.explore.app import make_app
 from unweave.explore.server import listen
 from unweave.training import open_run
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 
 @pytest.fixture(scope="session")
@@ -91,3 +96,28 @@ def until() -> Callable[[Callable[[], object]], None]:
         raise AssertionError("this did not happen within a minute")
 
     return wait
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page that must log no error and ask no other host."""
+    options = getattr(request, "param", {})
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+    opened = context.new_page()
+    opened.set_default_timeout(60_000)
+    problems: list[str] = []
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("console", lambda said: problems.append(said.text) if "Content Security" in said.text else None)
+    opened.on("request", lambda asked: problems.append(asked.url) if "//127.0.0.1" not in asked.url else None)
+    yield opened
+    context.close()
+    assert problems == []

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import base64
 import io
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,13 @@ from PIL import Image
 from torch import Tensor
 
 from tests.cli.running import run as command
+from tests.explore.browser import in_browser
 from unweave import Run
 from unweave.errors import InputError
 from unweave.explore import offline_page
 from unweave.explore.examples import at_random, start_seeds
 from unweave.explore.offline_page import ExportedPage, export_page, marginals
 
-CHROMIUM = shutil.which("chromium")
-in_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: install chromium")
 Until = Callable[[Callable[[], object]], None]
 
 
@@ -40,16 +38,6 @@ def small_page(run: Run, path: Path) -> ExportedPage:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(offline_page, "MOST_WEIGHTS", 1)
         return export_page(run, path, no_data="it was deleted")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
 
 
 class Opened:

@@ -6,7 +6,6 @@ import io
 import json
 import shutil
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ import torch
 from PIL import Image
 
 import unweave
+from tests.explore.browser import DECODED, assert_shows, first_code, frames, in_browser, open_page, pixels, start_image
 from tests.explore.conftest import served
 from tests.training.small import SMALL, bars
 from unweave import Run
@@ -28,78 +28,9 @@ from unweave.study import Study
 from unweave.training.configuration import write_configuration
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Page
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium is installed: the page is not tested in a browser"
-)
-DECODED = "canvas[data-role=decoded]"
-PIXELS = """canvas => [...canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data]"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with sync_api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM)
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A page that must log no error and ask no other host."""
-    options = getattr(request, "param", {})
-    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
-    opened = context.new_page()
-    opened.set_default_timeout(60_000)
-    problems: list[str] = []
-    opened.on("pageerror", lambda error: problems.append(str(error)))
-    opened.on("console", lambda said: problems.append(said.text) if "Content Security" in said.text else None)
-    opened.on("request", lambda asked: problems.append(asked.url) if "//127.0.0.1" not in asked.url else None)
-    yield opened
-    context.close()
-    assert problems == []
-
-
-def pixels(canvas: Locator) -> list[int]:
-    return list(canvas.evaluate(PIXELS))
-
-
-def assert_shows(page: Page, canvas: Locator, images: torch.Tensor) -> None:
-    """Wait until a canvas shows an image, up to a grey level."""
-    wanted = np.frombuffer(to_rgba(images), np.uint8).astype(int)
-    for _ in range(200):
-        found = np.array(pixels(canvas))
-        if found.shape == wanted.shape and np.abs(found - wanted).max() <= 1:
-            return
-        page.wait_for_timeout(50)
-    assert found.shape == wanted.shape
-    assert np.abs(found - wanted).max() <= 1
-
-
-def open_page(page: Page, address: str, run: Run) -> None:
-    page.goto(f"{address}#/run/{run.name}")
-    page.wait_for_selector(f"{DECODED}[data-frame]")
-
-
-def start_image(run: Run, place: int = 0) -> torch.Tensor:
-    """Return the image (1, C, H, W) that a page begins with, or the one at the far end of its first walk."""
-    data = run.data()
-    return at_random(data, start_seeds(data)[place])[0][None]
-
-
-def frames(strip: Locator) -> np.ndarray[Any, Any]:
-    """Return the pictures (n, H, W, 4) of a strip."""
-    shown = strip.locator("canvas")
-    size = shown.first.evaluate("canvas => [canvas.height, canvas.width]")
-    return np.array([pixels(shown.nth(i)) for i in range(shown.count())]).reshape(-1, *size, 4)
-
-
-def first_code(run: Run) -> torch.Tensor:
-    """Return the code (1, D) of the image that a page begins with."""
-    return run.encode(start_image(run))
+pytestmark = in_browser
 
 
 def test_a_slider_changes_the_picture_as_the_decoder_says(page: Page, address: str, smooth: Run) -> None:

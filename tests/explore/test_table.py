@@ -67,6 +67,9 @@ def test_the_chart_starts_with_the_setting_that_varies_most() -> None:
     assert first_axes(columns(rows_with(none, net=["a", "b", "c"], lr=[1, 2, 3])))["x"] == "lr"
     assert first_axes(columns(rows_with(none, strength=[1, 1, 2], lr=[1, 2, 3])))["x"] == "strength"
     assert first_axes(columns(rows_with(none, lr=[1, 1, 1]))) == {}  # it does not vary
+    mixed = rows_with(none, lr=[1, 2, 3])
+    mixed = [row | {"recipe": recipe} for row, recipe in zip(mixed, ("vae", "vae", "qlae"), strict=True)]
+    assert first_axes(columns(mixed))["x"] == "recipe"
     scores = [{"mig": 0.1}, {"mig": 0.2}, {}, {}]
     rows = rows_with(scores, latents=[4, 4, 5, 6], beta=[1, 2, 1, 1])
     assert first_axes(columns(rows)) == {"y": "mig", "x": "beta"}  # among the runs that have the score

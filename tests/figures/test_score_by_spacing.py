@@ -29,6 +29,13 @@ def test_points_are_runs_and_lines_are_means() -> None:
     assert panel.get_xticks().tolist() == [1.0, 4.0]
 
 
+def test_runs_that_differ_in_another_setting_are_not_pooled() -> None:
+    blurred = table().head(2).assign(blur=31, mig=0.0)
+    result = make_score_by_spacing(pandas.concat([table(), blurred]))
+    means = result.frame.groupby(["method", "value"])["score"].mean().to_dict()
+    assert means == {("beta_vae", 1.0): 2.0, ("beta_vae", 4.0): 5.0, ("beta_vae, blur 31", 1.0): 0.0}
+
+
 def test_a_setting_must_be_a_number_of_the_table() -> None:
     with pytest.raises(InputError, match=r"lacks the column 'data.spacin'. Did you mean 'data.spacing'"):
         make_score_by_spacing(table(), setting="data.spacin")

@@ -137,7 +137,8 @@ def first_axes(found: list[dict[str, Any]]) -> dict[str, str]:
     """Return the columns that the chart shows at first, ``{"y": score, "x": setting}``, as far as there are any.
 
     The score is the one that most finished runs have, the first in the order of the metrics among equals. The setting
-    is ``strength``, or else the one that has most values among the finished runs with that score, numbers before texts.
+    is ``strength``; or else the recipe, if there are several; or else the setting that has most values among the
+    finished runs with that score, numbers before texts.
     """
     states: list[Any] = next((column["values"] for column in found if column["name"] == "state"), [])
     finished = [place for place, state in enumerate(states) if state == "finished"] or range(len(states))
@@ -153,8 +154,9 @@ def first_axes(found: list[dict[str, Any]]) -> dict[str, str]:
     scores = [column for column in found if column["kind"] == "score"]
     settings = [column for column in found if column["kind"] == "setting"]
     strength = [column for column in settings if column["name"] == "strength"]
+    recipes = [column for column in found if column["name"] == "recipe" and len(set(values(column))) > 1]
     score = max(scores, key=lambda column: len(values(column)), default=None)
-    axes = {"y": score, "x": max(strength or settings, key=variety, default=None)}
+    axes = {"y": score, "x": max(strength or recipes or settings, key=variety, default=None)}
     return {axis: column["name"] for axis, column in axes.items() if column is not None}
 
 

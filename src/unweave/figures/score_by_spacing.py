@@ -12,6 +12,7 @@ import numpy as np
 from unweave.errors import InputError, whole
 from unweave.figures.drawing.panels import Panels, lay_out, style_methods
 from unweave.figures.figure import check_scored, method_column
+from unweave.metrics import METRICS
 from unweave.names import words
 from unweave.study.columns import check_columns, read_runs
 
@@ -43,6 +44,8 @@ def make_score_by_spacing(
 ) -> ScoresByValue:
     """Return the scores of every run with the value of a setting, which must be a number.
 
+    Runs of one method, value and seed that differ in another setting are methods of their own.
+
     Args:
         table: The runs; rows without the setting are left out.
         setting: The column of the setting.
@@ -58,15 +61,28 @@ def make_score_by_spacing(
     check_columns("score_by_spacing", table, [setting])
     chosen = check_scored("score_by_spacing", table, metrics)
     by = method_column(table, by)
-    keys = list(dict.fromkeys(["data", "recipe", by, setting]))
-    runs = read_runs("score_by_spacing", table[table[setting].notna()], chosen, keys)
+    table = table[table[setting].notna()]
+    apart = _told_apart(table, ["data", by, setting, "seed"]) if "seed" in table else []
+    keys = list(dict.fromkeys(["data", "recipe", by, setting, *apart]))
+    runs = read_runs("score_by_spacing", table, chosen, keys)
     try:
         runs["value"] = runs[setting].astype("float64")
     except (TypeError, ValueError):
         raise InputError(f"score_by_spacing: the column {setting!r} must contain numbers.") from None
     runs["method"] = runs[by].astype(str)
+    for name in apart:
+        texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in runs[name]]
+        runs["method"] += np.where(runs[name].isna(), "", [f", {words(name)} {text}" for text in texts])
     long = runs.melt(id_vars=["data", "method", "value"], value_vars=chosen, var_name="metric", value_name="score")
     return ScoresByValue(setting, long.dropna().reset_index(drop=True), fit)
+
+
+def _told_apart(table: pandas.DataFrame, keys: list[str]) -> list[str]:
+    """Return the settings in which runs with the same keys differ."""
+    results = {"run", "state", "step", "seconds", "error", "configuration", *METRICS}
+    settings = [name for name in table if name not in keys and name.partition(".")[0] not in results]
+    values = table.groupby(keys, dropna=False)[settings].nunique(dropna=False)
+    return [name for name in settings if (values[name] > 1).any()]
 
 
 def fitted_curve(x: Floats, y: Floats, degree: int, at: Floats) -> tuple[Floats, Floats, Floats]:

@@ -1,4 +1,5 @@
 // Interactive view of one run: the decoded picture, and one row per latent that changes it.
+import { fromAddress, toAddress } from "unweave/address";
 import { paint, picture } from "unweave/canvas";
 import { h, notice, save } from "unweave/element";
 import { latest, settled } from "unweave/latest";
@@ -22,6 +23,14 @@ export function makeExplorer(source, description, { onMove = () => {}, onStrips 
   });
   const caption = h("figcaption", {}, "Reconstruction");
   const latents = makeLatents(description, moved, (codes, n) => source.decode(codes, n));
+  const byFactor = fromAddress("latents") === "factor";
+  const order = h(
+    "select",
+    { onchange: arrange },
+    h("option", { value: "" }, description.order || "number"),
+    h("option", { value: "factor", selected: byFactor }, "factor"),
+  );
+  const arranged = description.mutualInformation ? h("label", {}, "Latents by ", order) : null;
   let start = null;
   let touched = false;
 
@@ -54,6 +63,12 @@ export function makeExplorer(source, description, { onMove = () => {}, onStrips 
     restedLong();
   }
 
+  function arrange() {
+    toAddress({ latents: order.value || null });
+    latents.arrange(order.value === "factor");
+    rested(); // rows that were hidden have no strips yet
+  }
+
   function savePng() {
     latents.sheet().toBlob((picture) => save(`${description.name}.png`, picture, "image/png"));
   }
@@ -64,6 +79,7 @@ export function makeExplorer(source, description, { onMove = () => {}, onStrips 
     moved();
   }
 
+  if (arranged && byFactor) latents.arrange(true);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => restedLong());
   return {
     rows: latents.element,
@@ -81,6 +97,7 @@ export function makeExplorer(source, description, { onMove = () => {}, onStrips 
         { class: "actions" },
         h("button", { class: "quiet", onclick: () => start && setCode(start) }, "Back to start"),
         h("button", { class: "quiet", onclick: savePng }, "Save strips as PNG"),
+        arranged,
       ),
       problem.element,
     ),

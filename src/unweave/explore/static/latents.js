@@ -25,6 +25,7 @@ export function makeLatents(description, onChange, decode) {
     for (const row of rows.slice(SHOWN)) row.element.hidden = true;
     element.append(more);
   }
+  let ordered = rows;
 
   function showAll() {
     for (const row of rows) row.element.hidden = false;
@@ -60,9 +61,17 @@ export function makeLatents(description, onChange, decode) {
         row.show(code[row.latent.index]);
       }
     },
+    /** Order the rows by the factor that each latent follows, or by importance. */
+    arrange(byFactor) {
+      const names = description.factors.map((factor) => factor.name);
+      const place = ({ latent }) => (latent.factor ? names.indexOf(latent.factor) : names.length);
+      ordered = byFactor ? [...rows].sort((a, b) => place(a) - place(b) || (b.latent.certainty ?? 0) - (a.latent.certainty ?? 0)) : rows;
+      ordered.forEach((row, i) => (row.element.hidden = more.isConnected && i >= SHOWN));
+      element.prepend(...ordered.map((row) => row.element));
+    },
     /** Return the strips that are shown as one picture, a canvas with one row per latent. */
     sheet() {
-      const shown = rows.filter((row) => !row.element.hidden);
+      const shown = ordered.filter((row) => !row.element.hidden);
       const most = Math.max(...shown.map((row) => row.values.length));
       const canvas = h("canvas", { width: LABEL + most * (width + 2), height: shown.length * (height + 2) });
       const context = canvas.getContext("2d");

@@ -67,7 +67,7 @@ export function makePad(source, description, getCode, setCode) {
   function press(event) {
     pad.setPointerCapture(event.pointerId);
     event.preventDefault();
-    pad.focus();
+    pad.focus({ preventScroll: true }); // or the page would move below the pointer
     moveTo(event);
   }
 

@@ -46,7 +46,7 @@ export function makeCards() {
         "div",
         {},
         h("h2", {}, method),
-        h("p", { class: "hint" }, [value("label"), ...settingsOf(columns, row), state === "finished" ? "" : state, column("recipe")?.words?.[recipe]].filter(Boolean).join(" · ")),
+        h("p", { class: "hint" }, [column("recipe")?.words?.[recipe], value("label"), ...settingsOf(columns, row), state === "finished" ? "" : state].filter(Boolean).join(" · ")),
         h("dl", { class: "facts" }, scores),
         h("a", { href: `#/run/${encodeURIComponent(name)}` }, state === "failed" || state === "damaged" ? "see what happened" : "move the latents"),
       ),

@@ -124,7 +124,7 @@ export function showRun(root, source, links = []) {
         "div",
         { class: "run" },
         h("div", { class: "left" }, explorer.pictures, fresh, start.element, nearest?.element, interpolation.element),
-        h("div", { class: "right" }, columnTitles(description), explorer.rows),
+        h("div", { class: "right" }, columnTitles(), explorer.rows),
       ),
       h("div", { class: "below" }, heatmap?.element, pad?.element),
       ...(live ? [live.element] : []),
@@ -159,11 +159,10 @@ export function heading(description, links = []) {
   );
 }
 
-function columnTitles(description) {
-  const order = description.order ? `Latents by ${description.order}` : "Latents";
+function columnTitles() {
   return h(
     "div",
     { class: "columns", "aria-hidden": "true" },
-    [order, "Traversal: point at a picture, click it, or move the slider", "∂x/∂z"].map((title) => h("span", {}, title)),
+    ["Latents", "Traversal: point at a picture, click it, or move the slider", "∂x/∂z"].map((title) => h("span", {}, title)),
   );
 }

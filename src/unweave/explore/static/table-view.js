@@ -64,6 +64,7 @@ export function showTable(root, page) {
   let ended = false;
   let widths = "";
   let floors = [];
+  let axes = {}; // that the chart shows at first
 
   document.title = `${page.title} · Unweave`;
   const parts = [cards.element, charts.element];
@@ -99,7 +100,8 @@ export function showTable(root, page) {
     version = table.version;
     all = table.columns.filter((column) => column.values.some((value) => value !== null && value !== ""));
     byName = new Map(all.map((column) => [column.name, column]));
-    charts.offer(all, table.axes);
+    axes = table.axes;
+    charts.offer(all, axes);
     chooser.replaceChildren(...["run", "score", "setting"].map(chooserOf));
     showColumns();
   }
@@ -153,7 +155,15 @@ export function showTable(root, page) {
         : `${matching.length.toLocaleString("en")} of ${total.toLocaleString("en")} runs`;
     resort();
     drawCharts();
-    cards.draw(all, matching);
+    cards.draw(all, byName.has(kept.sort) ? matching : bestFirst(matching));
+  }
+
+  /** Return rows with those in training first, then by the first score of the chart. */
+  function bestFirst(rows) {
+    const [score, state] = [byName.get(axes.y), byName.get("state")];
+    const sign = score?.best === "lower" ? -1 : 1;
+    const rank = (row) => (state?.values[row] === "running" ? Infinity : sign * (score?.values[row] ?? -Infinity * sign));
+    return [...rows].sort((a, b) => rank(b) - rank(a) || 0); // two infinities are equal
   }
 
   function resort() {
