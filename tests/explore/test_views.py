@@ -141,6 +141,46 @@ def test_parallel_coordinates_and_curves_of_a_study_open_their_runs(
     assert page.url.rpartition("/")[2].partition("?")[0] in {run.name for run in study.runs()}
 
 
+@pytest.mark.parametrize("page", [{"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 800}}], indirect=True)
+def test_axe_finds_no_violation_on_the_page_of_a_study(page: Page, study_address: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    for chart in ("methods", "points", "parallel", "curves"):
+        page.goto(f"{study_address}#/?chart={chart}")
+        page.reload()
+        page.wait_for_selector(".panel:not([hidden]) canvas[data-points]")
+        found = axe.run(page).response["violations"]
+        assert [(rule["id"], [node["html"][:160] for node in rule["nodes"][:3]]) for rule in found] == [], chart
+
+
+def test_the_latents_of_a_run_are_ordered_by_factor(
+    page: Page, address: str, client: httpx.Client, smooth: Run
+) -> None:
+    open_page(page, address, smooth)
+    about = described(client, smooth)
+    places = {factor["name"]: place for place, factor in enumerate(about["factors"])}
+    order = {each["index"]: places.get(each["factor"], len(places)) for each in about["latents"]}
+    rows = page.locator(".latents [data-latent]")
+    first = rows.evaluate_all("all => all.map((row) => Number(row.dataset.latent))")
+    assert first == [each["index"] for each in about["latents"]]  # by importance
+    page.get_by_label("Latents by").select_option("factor")
+    shown = rows.evaluate_all("all => all.map((row) => Number(row.dataset.latent))")
+    assert sorted(shown) == sorted(first)
+    assert [order[latent] for latent in shown] == sorted(order.values())
+    assert "latents=factor" in page.url
+    page.reload()
+    page.wait_for_selector(f"{DECODED}[data-frame]")
+    assert rows.evaluate_all("all => all.map((row) => Number(row.dataset.latent))") == shown
+
+
+def test_a_store_opens_with_the_runs_that_score_highest(page: Page, study: Study) -> None:
+    with served(find_selection(None, store=study.store)) as address:
+        page.goto(address)
+        page.wait_for_selector(".card:nth-child(4)")
+        page.wait_for_function("() => document.querySelector('.card .facts')?.textContent.includes('MIG')")
+        scores = [float(text) for text in re.findall(r"MIG\s*([\d.]+)", page.locator(".cards").inner_text())]
+        assert scores == sorted(MIGS.values(), reverse=True)[:4]
+
+
 def compare(page: Page, address: str, runs: list[Run]) -> None:
     page.goto(f"{address}#/compare/{','.join(run.name for run in runs)}")
     page.wait_for_selector(".compared:nth-child(2) canvas[data-role=decoded][data-frame]")
@@ -225,7 +265,7 @@ def test_two_latents_move_on_the_pad(page: Page, address: str, client: httpx.Cli
     page.keyboard.press("ArrowLeft")
     code[0, first] -= (ends[first][1] - ends[first][0]) / 20
     assert_shows(page, page.locator(DECODED), smooth.decode(code))
-    page.wait_for_function("() => location.hash.includes('z=')")
+    page.wait_for_timeout(1000)  # the address is written when the code rests
     kept = [float(value) for value in unquote(page.url).partition("z=")[2].partition("&")[0].split(",")]
     assert kept == pytest.approx(code[0].tolist(), abs=1e-3)
 
