@@ -25,7 +25,7 @@ def notebook(name: str) -> Any:
     Printed output stands in the text of the page only, because a notebook has its own.
     """
     text = ITSELF.sub("", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
-    cells = []
+    cells: list[Any] = []
     for at, part in enumerate(CODE.split(text)):
         new = nbformat.v4.new_code_cell if at % 2 else nbformat.v4.new_markdown_cell
         if part.strip():
