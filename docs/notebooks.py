@@ -27,7 +27,7 @@ def notebook(name: str) -> Any:
     text = ITSELF.sub("", (DOCS / f"{name}.md").read_text(encoding="utf-8"))
     cells: list[Any] = []
     for at, part in enumerate(CODE.split(text)):
-        new = nbformat.v4.new_code_cell if at % 2 else nbformat.v4.new_markdown_cell
+        new: Any = nbformat.v4.new_code_cell if at % 2 else nbformat.v4.new_markdown_cell
         if part.strip():
             cells.append(new(part.strip(), id=f"cell-{len(cells)}"))
     return nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
