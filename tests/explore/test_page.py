@@ -560,7 +560,7 @@ def test_codes_with_images_show_what_each_latent_follows(page: Page) -> None:
         assert "There is no decoder" in page.locator(".codes").inner_text()
         followed = page.locator("[data-latent='1'] .factor").inner_text()
         assert followed.startswith("→ place ")
-        assert "(chance 0." in followed
+        assert "above chance (0." in followed
         assert page.locator("[data-latent='0'] .factor").inner_text() == "no factor above chance"
         assert page.locator(".follow-matrix th[scope=col]").all_inner_texts() == ["place", "light", "width"]
         assert page.get_by_text("Factors that no latent follows: light, width.").count() == 1

@@ -9,6 +9,7 @@ from sklearn.metrics import mutual_info_score
 from unweave.data import load
 from unweave.errors import InputError
 from unweave.metrics import follows
+from unweave.metrics.follows import Link
 
 RNG = np.random.default_rng(3)
 
@@ -24,6 +25,8 @@ def test_the_share_is_the_information_minus_that_of_permuted_codes() -> None:
     assert found.chance[0, 0] == pytest.approx(chance, abs=0.006)
     assert found.share[0, 0] == pytest.approx(mutual_info_score(binned, factors[:, 0]) / entropy - chance, abs=0.006)
     assert [str(link).partition(" 0.")[0] for link in found.links] == ["z0 → shape"]
+    assert str(Link(0, "row", 0.41, 0.44)) == "z0 → row 0.41 above chance (0.44)"
+    assert str(Link(1, "row", 0.04, 0.2)) == "z1 → row 0.04 above chance (0.20, weak)"
     assert found.unfollowed == ("hue",)
 
 

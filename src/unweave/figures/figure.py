@@ -103,7 +103,7 @@ class Figure:
     def refusal(self, run: Representation, data: FactorData) -> str | None:
         """Return why the figure cannot be drawn for a run, as a sentence; None if it can."""
         lacking = [NEEDS[need] for need in self.needs if not _has(need, run, data)]
-        return f"{self.name} needs {' and '.join(lacking)}." if lacking else None
+        return f"{self.name} needs {'; and '.join(lacking)}." if lacking else None
 
     def of_runs(
         self, runs: Sequence[Representation], data: Sequence[FactorData], generator: torch.Generator, **settings: Any

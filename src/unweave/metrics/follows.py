@@ -37,7 +37,7 @@ class Link:
 
     def __str__(self) -> str:
         weak = ", weak" if self.weak else ""
-        return f"z{self.latent} → {self.factor} {self.share:.2f} (chance {self.chance:.2f}{weak})"
+        return f"z{self.latent} → {self.factor} {self.share:.2f} above chance ({self.chance:.2f}{weak})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,7 @@ def follows(
         >>> from unweave.metrics import follows
         >>> factors = torch.cartesian_prod(torch.arange(5), torch.arange(4)).repeat(10, 1)  # (200, 2)
         >>> [str(link) for link in follows(-factors.float(), factors, names=["x", "y"]).links]
-        ['z0 → x 0.97 (chance 0.03)', 'z1 → y 0.98 (chance 0.02)']
+        ['z0 → x 0.97 above chance (0.03)', 'z1 → y 0.98 above chance (0.02)']
     """
     sample = labelled("follows", codes, factors, kinds=kinds, factor_bins=bins, sparse=True)
     table, present = sample.factors, sample.factors >= 0

@@ -133,7 +133,7 @@ class Run(TrainedModel):
         psnr, baseline = self.state.psnr, self.state.baseline
         if psnr is not None and self.has_collapsed:
             kl = sum(self.summary.kl or ())
-            told = "its posterior is the prior for every image"
+            told = "its posterior is the same for every image"
             short = " It is short, too: train it for more steps." if self.step < FEW else ""
             return f"This run has collapsed: KL {kl:.2g} nats, {told}. {collapse_advice(self.configuration)}{short}"
         if self.configuration.linear or psnr is None or baseline is None or psnr >= baseline + HARDLY:

@@ -44,7 +44,7 @@ function makeRow(source, description, latent, onProblem) {
 function followed(latent) {
   if (!latent.factor) return "no factor above chance";
   const weak = latent.weak ? ", weak" : "";
-  return `→ ${words(latent.factor)} ${short(latent.certainty)} (chance ${short(latent.chance)}${weak})`;
+  return `→ ${words(latent.factor)} ${short(latent.certainty)} above chance (${short(latent.chance)}${weak})`;
 }
 
 function matrix(description) {
