@@ -159,7 +159,7 @@ def method_page(name: str) -> str:
     if recipe.linear is None:
         lines += ["## Loss", "", "| weight | term | formula |", "|---|---|---|"]
         for weighted in recipe.terms:
-            formula = re.sub(r"\$(.+?)\$", r":math:`\1`", weighted.term.formula)
+            formula = re.sub(r"\$(.+?)\$", _inline, weighted.term.formula)
             lines.append(f"| {weighted.weight:g} | {weighted.name} | {_cell(formula)} |")
         lines.append("")
     lines += ["## Settings", "", "| setting | default |", "|---|---|"]
@@ -183,6 +183,12 @@ def method_page(name: str) -> str:
     if row:
         lines += ["One seed of the [comparison of all recipes](../benchmarks/recipes.md):", "", *row]
     return "\n".join(lines) + "\n"
+
+
+def _inline(formula: re.Match[str]) -> str:
+    """Return a formula for a cell of a table, whose bars would end the cell."""
+    latex = formula[1].replace(r"\|", r"\Vert ").replace("|", r"\vert ")
+    return f":math:`{latex}`"
 
 
 def idea(name: str) -> str:

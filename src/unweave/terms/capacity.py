@@ -28,7 +28,7 @@ class Capacity(Term):
     """The distance between the KL and a growing capacity (AnnealedVAE)."""
 
     title: ClassVar[str] = "the capacity term"
-    formula: ClassVar[str] = r"$|KL(q(z \mid x) \| N(0, 1)) - C|$, $C$ linear from 0 to its maximum"
+    formula: ClassVar[str] = r"$|\text{KL}(q(z \mid x) \| N(0, 1)) - C|$, $C$ linear from 0 to its maximum"
     paper: ClassVar[str] = "Burgess et al. 2018, sec. 5, eq. 8; settings: Locatello et al. 2019, Table 3"
     latents: ClassVar[tuple[type[Latent], ...]] = (Gaussian,)
     why: ClassVar[str] = "a capacity is a KL divergence, which needs a Gaussian posterior"

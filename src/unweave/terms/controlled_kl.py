@@ -56,7 +56,8 @@ class ControlledKL(StatefulTerm):
 
     title: ClassVar[str] = "the controlled kl term"
     formula: ClassVar[str] = (
-        r"$\beta(t) \cdot KL$, $\beta(t) = K_p / (1 + \exp(e)) + \text{least} - K_i \sum e$, $e = \text{target} - KL$"
+        r"$\beta(t) \cdot \text{KL}$, $\beta(t) = K_p / (1 + \exp(e)) + \text{least} - K_i \sum e$, "
+        r"$e = \text{target} - \text{KL}$"
     )
     paper: ClassVar[str] = "Shao et al. 2020 (ControlVAE), sec. 4"
     latents: ClassVar[tuple[type[Latent], ...]] = (Gaussian,)

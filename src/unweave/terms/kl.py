@@ -35,7 +35,7 @@ class KL(Term):
 
     title: ClassVar[str] = "the kl term"
     formula: ClassVar[str] = (  # for the gaussian latent
-        r"$KL(q(z \mid x) \| N(0, 1)) = \sum_j \frac12 (\mu_j^2 + \sigma_j^2 - \log \sigma_j^2 - 1)$"
+        r"$\text{KL}(q(z \mid x) \| N(0, 1)) = \sum_j \frac12 (\mu_j^2 + \sigma_j^2 - \log \sigma_j^2 - 1)$"
     )
     paper: ClassVar[str] = "Kingma & Welling 2014, app. B; Higgins et al. 2017, sec. 2"
     latents: ClassVar[tuple[type[Latent], ...]] = (Gaussian, Laplace)

@@ -69,7 +69,7 @@ class TotalCorrelation(Term):
     """The total correlation of the aggregate posterior, estimated from one batch."""
 
     title: ClassVar[str] = "the total correlation term"
-    formula: ClassVar[str] = r"$KL(q(z) \| \prod_j q(z_j)) = E[\log q(z) - \sum_j \log q(z_j)]$"
+    formula: ClassVar[str] = r"$\text{KL}(q(z) \| \prod_j q(z_j)) = E[\log q(z) - \sum_j \log q(z_j)]$"
     paper: ClassVar[str] = "Chen et al. 2018, sec. 3.1; stratified: app. C.1"
     latents: ClassVar[tuple[type[Latent], ...]] = (Gaussian,)
     why: ClassVar[str] = "its aggregate posterior is a mixture of Gaussian posteriors"

@@ -54,7 +54,8 @@ class TotalCorrelationDiscriminator(AdversarialTerm):
 
     title: ClassVar[str] = "the total correlation discriminator term"
     formula: ClassVar[str] = (
-        r"$KL(q(z) \| \prod_j q(z_j)) \approx E[D_0(z) - D_1(z)]$, $D$ trained to distinguish $z$ from permuted $z$"
+        r"$\text{KL}(q(z) \| \prod_j q(z_j)) \approx E[D_0(z) - D_1(z)]$, "
+        r"$D$ trained to distinguish $z$ from permuted $z$"
     )
     paper: ClassVar[str] = "Kim & Mnih 2018, sec. 3, alg. 2"
     permuted: Literal["same", "second"] = "same"  # the batch whose codes are permuted
