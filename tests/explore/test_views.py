@@ -240,6 +240,8 @@ def test_runs_on_different_data_are_compared_with_a_word(page: Page, store: Path
         page.get_by_text("These runs were trained on data that differ").wait_for()
         assert page.locator(".shared-row").count() == 0
         assert page.locator(".compared").nth(1).get_by_role("slider").count() == 2
+        widths = [box["width"] for column in page.locator(".compared").all() if (box := column.bounding_box())]
+        assert sum(widths) > 0.9 * 1200  # both columns share the window
 
 
 def test_two_latents_move_on_the_pad(page: Page, address: str, client: httpx.Client, smooth: Run) -> None:
