@@ -16,6 +16,7 @@ import pytest
 
 from tests.store.test_record import FIELDS
 from unweave.errors import Unavailable
+from unweave.store.files import write_text
 from unweave.store.folder import CHECKPOINT, CONFIGURATION, LOG, STATE, SUMMARY, WEIGHTS
 from unweave.store.lock import Busy
 from unweave.store.remote import checkout as checkout_module
@@ -125,7 +126,7 @@ class Cluster:
         before = (folder / CHECKPOINT).read_text().split()[1] if (folder / CHECKPOINT).exists() else "0"
         for step in range(int(before) + 1, STEPS + 1):
             (folder / LOG).write_text("".join(f'{{"step": {each}}}\n' for each in range(1, step + 1)))
-            (folder / CHECKPOINT).write_text(f"{run} {step}")
+            write_text(folder / CHECKPOINT, f"{run} {step}")  # replaced, as training does; a delivery may link to it
             write_state(folder, State("running", step, "v"))
             checkout.check()
             checkout.saved()

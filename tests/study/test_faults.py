@@ -370,7 +370,9 @@ class TestDamage:
 class TestRequests:
     """Few requests tell the state of many runs."""
 
-    def test_a_run_takes_eleven_requests(self, bucket: str, proxy: Proxy) -> None:
+    def test_a_run_takes_eleven_requests(self, bucket: str, proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("unweave.store.remote.checkout.SOON", 600.0)  # no sign of life before, on a busy machine
+        monkeypatch.setattr("unweave.store.remote.claims.INTERVAL", 600.0)
         task = tasks(Study(ONE, store=bucket))[0]
         proxy.requests.clear()
         assert Worker().carry_out(task).outcome == "finished"
@@ -429,6 +431,33 @@ class TestRequests:
         remote.index.compact()  # few enough
         tables, _ = remote.index.tables({})
         assert sorted(run for table in tables for run in table["run"].to_pylist()) == runs
+
+    def test_rows_that_were_joined_are_not_joined_again(self, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(shared_index, "MANY", 1)
+        monkeypatch.setattr(shared_index, "LARGE", 2)
+        runs, remote = names(6), open_remote(bucket)
+        for number, run in enumerate(runs):
+            deliver(bucket, run)  # this process writes its object again, with all runs before
+            if number % 2:
+                remote.index.compact()
+        assert [path[6:13] for path in remote.objects.list("index/")] == ["000002-"] * 3
+        tables, _ = remote.index.tables({})
+        assert sorted(run for table in tables for run in table["run"].to_pylist()) == runs
+
+    def test_the_index_is_joined_by_one_process_at_a_time(
+        self, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(shared_index, "MANY", 1)
+        deliver(bucket, names(1)[0])
+        before = open_remote(bucket).objects.list("index/")
+        on_another_machine(monkeypatch, tmp_path)
+        with open_remote(bucket).claims.taken("index"):
+            Remote(bucket).index.compact()
+            assert open_remote(bucket).objects.list("index/") == before
+            assert Store(bucket).records(names(2)).records[names(2)[1]].state == "not started"
+            assert not (open_remote(bucket).runs / "index").exists()
+        Remote(bucket).index.compact()
+        assert [path[:13] for path in open_remote(bucket).objects.list("index/")] == ["index/000001-"]
 
     def test_a_study_lists_the_store_once(
         self, bucket: str, proxy: Proxy, in_process: None, monkeypatch: pytest.MonkeyPatch

@@ -131,16 +131,23 @@ def table_of(records: Mapping[str, Record], stamps: Mapping[str, str]) -> Any:
     return _table(dict(records), dict(stamps))
 
 
-def joined_tables(tables: Sequence[Any]) -> Any:
-    """Return the rows of tables as one, each run with each of its stamps once; None if there are no tables."""
+def joined_tables(tables: Sequence[Any], without: Sequence[Any] = ()) -> Any:
+    """Return the rows of tables as one, each run with each of its stamps once; None if there are no tables.
+
+    Rows that one of the tables in ``without`` has are left out.
+    """
     if not tables:
         return None
     pyarrow, compute = extra("pyarrow", "study"), extra("pyarrow.compute", "study")
     both = pyarrow.concat_tables(tables, promote_options="permissive").unify_dictionaries()
     both = both.filter(compute.not_equal(both["stamp"], "")).combine_chunks()
-    rows = zip(both["run"].to_pylist(), both["stamp"].to_pylist(), strict=True)
-    last = {row: place for place, row in enumerate(rows)}
+    known = {row for table in without for row in _rows(table)}
+    last = {row: place for place, row in enumerate(_rows(both)) if row not in known}
     return both if len(last) == len(both) else both.take(pyarrow.array(list(last.values()), pyarrow.int64()))
+
+
+def _rows(table: Any) -> Iterator[tuple[str, str]]:
+    return zip(table["run"].to_pylist(), table["stamp"].to_pylist(), strict=True)
 
 
 def table_content(table: Any) -> bytes:
@@ -228,8 +235,7 @@ def _matching(known: Any, stamps: Mapping[str, str]) -> dict[str, int]:
     """Return the places of the runs in the index whose files have not changed."""
     if known is None:
         return {}
-    pairs = enumerate(zip(known["run"].to_pylist(), known["stamp"].to_pylist(), strict=True))
-    return {name: place for place, (name, stamp) in pairs if stamp and stamps.get(name) == stamp}
+    return {name: place for place, (name, stamp) in enumerate(_rows(known)) if stamp and stamps.get(name) == stamp}
 
 
 def _joined(

@@ -50,7 +50,7 @@ class Remote:
         self.address = address.rstrip("/")
         self.objects = open_objects(self.address)
         self.claims = Claims(self.objects)
-        self.index = SharedIndex(self.objects)
+        self.index = SharedIndex(self.objects, self.claims)
         self.folder = copies_of(self.address)
         self.runs, self.work = self.folder / "runs", self.folder / "work"
         self._keeps = False  # whether a listing is used again
@@ -236,7 +236,7 @@ class Remote:
 
     def _show_owners(self) -> None:
         """Write a heartbeat into the folder of each run that is being trained, as old as its claim is."""
-        owners = claimed(self.objects)
+        owners = {run: age for run, age in claimed(self.objects).items() if NAME.fullmatch(run)}  # not the index
         for path in self.runs.glob(f"*/{HEARTBEAT}"):
             if path.parent.name not in owners:
                 path.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -170,11 +171,14 @@ class Objects:
 
     def remove(self, paths: Iterable[str]) -> None:
         """Remove objects; those that do not exist are passed over."""
-        for path in paths:
-            try:
-                self._tried(lambda: self.system.rm_file(self._at(path)))  # noqa: B023
-            except FileNotFoundError:
-                continue
+        names = list(paths)
+
+        def remove_one(path: str) -> None:
+            with suppress(FileNotFoundError):
+                self._tried(lambda: self.system.rm_file(self._at(path)))
+
+        with ThreadPoolExecutor(min(TOGETHER, len(names)) or 1) as pool:
+            list(pool.map(remove_one, names))
 
     def remove_if(self, path: str, is_ours: Callable[[bytes], bool]) -> None:
         """Remove an object that nobody else writes while it is ours.

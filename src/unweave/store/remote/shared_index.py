@@ -10,12 +10,15 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
 from unweave.store.folder import CONFIGURATION, LABEL, SCORES, STATE
 from unweave.store.index import joined_tables, read_table, table_content, table_of
+from unweave.store.lock import Busy
 from unweave.store.record import LEFT_OUT, SCORING_ERROR, Record
+from unweave.store.remote.claims import Claims
 from unweave.store.remote.objects import Objects
 
 INDEX = "index"
@@ -28,8 +31,8 @@ MANY = 48  # smaller objects from which on they are joined
 class SharedIndex:
     """The index objects of a store, as one process writes and reads them."""
 
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
+    def __init__(self, objects: Objects, claims: Claims) -> None:
+        self._objects, self._claims = objects, claims
         self._lock = threading.Lock()
         self._own: list[Any] = []  # tables of one row, of the object that this process writes
         self._path = ""
@@ -54,19 +57,25 @@ class SharedIndex:
         return [table for table in found if table is not None], there
 
     def compact(self) -> None:
-        """Join the small objects into large ones if there are many."""
+        """Join the small objects into large ones if there are many, unless another process does it.
+
+        Workers go on writing their objects with rows that were joined before; rows of large objects are not written
+        again.
+        """
         there = self._objects.list(f"{INDEX}/")
         small = {path: mark for path, mark in there.items() if _rows_in(path) < LARGE}
         if len(small) < MANY or find_spec("pyarrow") is None:
             return
-        read = {path: read_table(content, path) for path, content in self._objects.read_all(small).items()}
-        table = joined_tables([table for table in read.values() if table is not None])
-        for start in range(0, 0 if table is None else len(table), LARGE):
-            part = table.slice(start, LARGE)
-            path = f"{INDEX}/{len(part):06}-{uuid.uuid4().hex}.parquet"
-            self._objects.write(path, table_content(part.combine_chunks()))
-        now = self._objects.list(f"{INDEX}/")  # an object that its worker has written since is left
-        self._objects.remove(path for path in read if now.get(path) == small[path])
+        with suppress(Busy), self._claims.taken(INDEX):
+            read = {path: read_table(content, path) for path, content in self._objects.read_all(there).items()}
+            large = [table for path, table in read.items() if table is not None and path not in small]
+            table = joined_tables([read[path] for path in small if read.get(path) is not None], without=large)
+            for start in range(0, 0 if table is None else len(table), LARGE):
+                part = table.slice(start, LARGE)
+                path = f"{INDEX}/{len(part):06}-{uuid.uuid4().hex}.parquet"
+                self._objects.write(path, table_content(part.combine_chunks()))
+            now = self._objects.list(f"{INDEX}/")  # an object that its worker has written since is left
+            self._objects.remove(path for path in small if path in read and now.get(path) == small[path])
 
 
 def stamp_of(marks: Mapping[str, str]) -> str:
