@@ -9,11 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 import unweave
 from tests.cli.running import run
 from tests.training.small import pictures
+from unweave.data.dsprites import DSprites
+from unweave.errors import InputError
 from unweave.store.folder import runs_in
 
 QUICK = ["--steps", "4", "--batch", "8", "--net", "conv16", "--threads", "1", "--device", "cpu"]
@@ -167,6 +170,27 @@ def test_what_does_not_fit_is_a_sentence_before_any_training(
     assert message in shown
     assert shown.count("\n") == 1
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has CUDA")
+@pytest.mark.parametrize(
+    "more", [["--device", "cuda"], ["--set", "device=cuda"], ["--set", "bta=2"], ["--metric", "m"]]
+)
+def test_nothing_is_drawn_before_everything_was_checked(more: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DSprites, "prepare", lambda self: pytest.fail("drawn"))
+    assert run(monkeypatch, "train", "beta_vae", "dsprites", *more) == 2
+    settings = {"device": "cuda"} if "cuda" in more[1] else {"bta": 2}
+    with pytest.raises(InputError):
+        unweave.train("beta_vae", "dsprites", **settings)
+
+
+def test_a_store_below_a_file_is_refused_before_torch_is_imported() -> None:
+    without = "import sys; sys.modules['torch'] = None; from unweave.cli import main; main()"
+    command = [sys.executable, "-c", without, "train", "beta_vae", "dsprites", "--store", "/dev/null/x"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "unweave: the store must be a folder, but /dev/null is a file.\n")
+    with pytest.raises(InputError, match="/dev/null is a file"):
+        unweave.train("beta_vae", "dsprites", store="/dev/null/x")
 
 
 def test_ctrl_c_keeps_what_was_done_and_the_same_words_go_on(bars: str, tmp_path: Path) -> None:

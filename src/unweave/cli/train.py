@@ -98,13 +98,15 @@ def train(
     verbose: Verbose = False,
 ) -> None:
     """Train a recipe on a data set. A stopped run is continued, a finished run is opened."""
-    from unweave.data import open_data
-    from unweave.recipes import parameters_of
     from unweave.store.folder import check_label, store_folder
+
+    folder = store_folder(store)  # before torch is imported
+    from unweave.data import described, open_data, prepared
+    from unweave.recipes import parameters_of
     from unweave.training import configure, fit
+    from unweave.training.configuration import check_device
     from unweave.training.loop import is_first_process
 
-    folder = store_folder(store)
     options, given = split_data(parse(settings))
     if (listed := given.pop("metrics", None)) is not None:
         metrics = [*(metrics or ()), *names_in("metrics", listed)]
@@ -130,6 +132,7 @@ def train(
         raise InputError(f"{key} is given twice, by --{key.replace('_', '-')} and by --set {key}=…: give it once.")
     if pictures is not None:
         check_writable("--pictures", pictures)
+    check_device(str((flags | given).get("device", "auto")))
     if source is not None:
         other = _only_data(recipe, data)
         before = _stored(source, store, trust)
@@ -138,14 +141,16 @@ def train(
     elif recipe is None or data is None:
         raise InputError("train takes RECIPE and DATA, as in unweave train beta_vae dsprites, or --from RUN.")
     else:
-        parameters_of(recipe)  # raises for an unknown recipe, before data is drawn
-        images = load_data(data, options)
+        parameters_of(recipe)  # raises for an unknown recipe
+        images = described(data, **options)
         configuration, execution = configure(recipe, images, flags | given)
-    for note in images.notes:
-        console.print(note, soft_wrap=True)
     label = check_label(label, folder, configuration.name)
     if scored or metrics:
         _check_metrics(configuration, images, metrics)
+    if source is None:
+        prepared(images)  # after all checks, because it may take minutes
+    for note in images.notes:
+        console.print(note, soft_wrap=True)
     try:
         run = fit(configuration, execution, images, folder, label=label)
     except KeyboardInterrupt:

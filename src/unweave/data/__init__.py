@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     from unweave.data.own import OwnImages
     from unweave.data.sets import (
         SETS,
+        described,
         fetch_set,
         identity_of,
         load,
         num_factors,
         open_data,
         options_of,
+        prepared,
         set_named,
     )
 
@@ -27,12 +29,14 @@ __all__ = [
     "OwnImages",
     "Sample",
     "data_folder",
+    "described",
     "fetch_set",
     "identity_of",
     "load",
     "num_factors",
     "open_data",
     "options_of",
+    "prepared",
     "set_named",
 ]
 
@@ -46,8 +50,8 @@ if not TYPE_CHECKING:
             **{
                 name: f"unweave.data.sets:{name}"
                 for name in (
-                    *("SETS", "fetch_set", "identity_of", "load", "num_factors", "open_data"),
-                    *("options_of", "set_named"),
+                    *("SETS", "described", "fetch_set", "identity_of", "load", "num_factors", "open_data"),
+                    *("options_of", "prepared", "set_named"),
                 )
             },
         },

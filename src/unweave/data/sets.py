@@ -92,6 +92,11 @@ def load(source: Source, **options: Any) -> FactorData:
         >>> print(unweave.load(pictures, factors=labels, names=["x", "light"]).space)
         x 3 · light 2
     """
+    return prepared(described(source, **options))
+
+
+def described(source: Source, **options: Any) -> FactorData:
+    """Return a data set as :func:`load` does, but a named one is neither opened nor drawn before :func:`prepared`."""
     if isinstance(source, str):
         source, options = parse_data(source, options)
     if not _is_name(source):
@@ -102,9 +107,12 @@ def load(source: Source, **options: Any) -> FactorData:
             if option not in known:
                 raise unknown(f"setting of {what}", option, known, setting=option)
         return load_hub(str(source), **options) if on_hub else load_own(source, **options)
-    source = key_in(SETS, str(source))
-    data = _describe(source, options)
-    with _explained(str(source)):
+    return _describe(key_in(SETS, str(source)), options)
+
+
+def prepared(data: FactorData) -> FactorData:
+    """Open or draw the images of a data set that was :func:`described`, and return it."""
+    with _explained(data.loaded_as or data.name):
         data.prepare()
     return data
 

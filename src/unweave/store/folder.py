@@ -26,13 +26,31 @@ DOING = "doing.txt"  # what a worker measures now; there while it scores
 
 
 def store_folder(store: str | Path | None = None) -> Path:
-    """Return where runs are kept: the given folder, ``UNWEAVE_STORE``, or ``./runs``."""
+    """Return where runs are kept: the given folder, ``UNWEAVE_STORE``, or ``./runs``.
+
+    A folder that neither exists nor could be made is refused.
+    """
     if store is not None and not str(store).strip():
         raise InputError("the store must be a folder, got an empty name.")
     place = str(store or os.environ.get("UNWEAVE_STORE") or "runs")
     if is_address(place):
         raise InputError(f"this command needs a store in a folder; {place} can be the store of a study only.")
-    return Path(place.removeprefix("file://")).expanduser()
+    folder = Path(place.removeprefix("file://")).expanduser()
+    _check_place(folder)
+    return folder
+
+
+def _check_place(folder: Path) -> None:
+    """Raise an InputError if a folder neither exists nor could be made."""
+    for place in (folder, *folder.parents):
+        try:
+            if place.is_dir():
+                return
+            exists = place.exists()
+        except OSError as error:  # such as a name that is too long
+            raise InputError(f"the store {folder} cannot be a folder: {error.strerror or error}.") from error
+        if exists:
+            raise InputError(f"the store must be a folder, but {place} is a file.")
 
 
 def is_address(store: str | Path) -> bool:

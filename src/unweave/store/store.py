@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from unweave.errors import InputError, Unavailable
+from unweave.errors import Unavailable
 from unweave.store.damage import broken_promise, damage_of, damaged_in, set_aside
 from unweave.store.folder import STATE, is_address, store_folder
 from unweave.store.index import RecordTable, read_records
@@ -25,8 +25,6 @@ class Store:
         place = str(store or os.environ.get("UNWEAVE_STORE") or "")
         self.remote: Remote | None = open_remote(place) if is_address(place) else None
         self.folder = store_folder(store) if self.remote is None else self.remote.runs
-        if self.remote is None:
-            _check_place(self.folder)
         self.work = self.folder if self.remote is None else self.remote.work  # where this machine trains runs
         self.address = str(self.folder) if self.remote is None else self.remote.address  # for workers
 
@@ -117,16 +115,3 @@ class Store:
     def damaged(self) -> list[str]:
         """Return the names of the folders that were set aside."""
         return damaged_in(self.folder) if self.remote is None else self.remote.damaged()
-
-
-def _check_place(folder: Path) -> None:
-    """Raise an InputError if a folder neither exists nor could be made."""
-    for place in (folder, *folder.parents):
-        try:
-            if place.is_dir():
-                return
-            exists = place.exists()
-        except OSError as error:  # such as a name that is too long
-            raise InputError(f"the store {folder} cannot be a folder: {error.strerror or error}.") from error
-        if exists:
-            raise InputError(f"the store must be a folder, but {place} is a file.")

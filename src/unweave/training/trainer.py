@@ -21,7 +21,7 @@ import torch
 from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
-from unweave.data import FactorData, load
+from unweave.data import FactorData, described, prepared
 from unweave.errors import Diverged, InputError, Unavailable, is_of_machine, whole
 from unweave.model import Model
 from unweave.recipes.composition import Source
@@ -35,6 +35,7 @@ from unweave.training.checkpoint import load_tensors, save_tensors
 from unweave.training.configuration import (
     Configuration,
     Execution,
+    check_device,
     check_execution,
     configure,
     write_configuration,
@@ -81,15 +82,19 @@ def train(
         >>> run.encode(data.images([[0, 0, 1, 2, 3, 4]])).shape
         torch.Size([1, 6])
     """
-    data = load(data) if isinstance(data, str) else data
-    configuration, execution = configure(recipe, data, settings)
-    label = check_label(label, store_folder(store), configuration.name)
+    folder = store_folder(store)
+    check_device(str(settings.get("device", "auto")))
+    images = described(data) if isinstance(data, str) else data
+    configuration, execution = configure(recipe, images, settings)
+    label = check_label(label, folder, configuration.name)
     if callback is not None and not callable(callback):
         raise InputError(f"callback must be a function of a Moment, got {callback!r}.")
     if log is not None and not callable(log):
         raise InputError(f"log must be a function of a step and a dictionary of values, got {log!r}.")
     called = Callback(callback, whole("callback_steps", callback_steps, at_least=1), log)
-    return fit(configuration, execution, data, store_folder(store), label=label, callback=called)
+    if isinstance(data, str):
+        prepared(images)  # after all checks, because it may take minutes
+    return fit(configuration, execution, images, folder, label=label, callback=called)
 
 
 def fit(
