@@ -14,13 +14,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import tiny_runs
 from killing import WORKERS, disturbed
-from simulated_study import BUCKET, checkpoint, hold, new_machine, serving, work, write_index
+from simulated_study import BUCKET, Counted, checkpoint, hold, new_machine, serving, simulated_workers
 from unweave.data import load
 from unweave.study import Study
 from unweave.study.engines.worker import Report
@@ -182,57 +182,82 @@ def ray(scale: Scale) -> list[Row]:
 
 
 def requests(scale: Scale) -> list[Row]:
-    """Count the requests to S3 of a simulated study, and what they cost at the prices of Amazon."""
+    """Count the requests to S3 of a simulated study and its cost; the server answers as slowly as S3 does."""
     folder = scale.folder / "requests"
     shutil.rmtree(folder, ignore_errors=True)
-    runs, workers, hours, machines = scale.runs, 200, 1.5, 500
+    runs, workers, hours, parts, seconds = scale.runs, 500, 1.5, 500, 90.0
     study = Study(tiny_runs.spec(runs).replace('metrics = ["mig"]', ""), store=f"s3://{BUCKET}")
-    address, names = study.stored.address, [planned.name for planned in study.planned]
-    with serving(folder) as server:
-        work(address, names[:workers], 4)
-        delivering = server.counts()
-        holding = hold(address, [f"{number:016x}" for number in range(workers)], server, 60.0)
-        saving = checkpoint(address, "f" * 16, server)
-        server.fill(names[workers:])
-        write_index(address, names[workers:])
-        server.counts()
-        study.stored.compact()
-        joining = server.counts()
-        new_machine(folder / "new")
+    names = [planned.name for planned in study.planned]
+
+    def elsewhere(number: int) -> Study:
+        new_machine(folder / f"machine-{number}")
+        other = Study(study.spec, store=f"s3://{BUCKET}")
+        other.planned = study.planned  # which takes a second
+        return other
+
+    with serving(folder) as counted:
+        with simulated_workers(workers):
+            assert elsewhere(0).run() == {"finished": runs}
+        whole = counted()
+        address = f"s3://{BUCKET}"
+        holding = hold(address, [f"{number:016x}" for number in range(workers)], counted, seconds)
+        saving = checkpoint(address, "f" * 16, counted)
+        other = elsewhere(1)
+        counted()
         began, processor = time.perf_counter(), time.process_time()
-        states = Study(study.spec, store=address).stored.records(names).records
-        seconds, processor = time.perf_counter() - began, time.process_time() - processor
-        learning = server.counts()
-        new_machine(folder / "launcher")
-        Study(study.spec, store=address).run()
-        launching = server.counts()
-        new_machine(folder / "part")
-        part = Study(study.spec, store=address).run(part=(1, machines))
-        in_part = server.counts()
-    assert {record.state for record in states.values()} == {"finished"}
+        assert {record.state for record in other.stored.records(names).records.values()} == {"finished"}
+        took, processor = time.perf_counter() - began, time.process_time() - processor
+        learning = counted()
+        assert elsewhere(2).run() == {"finished": runs}
+        launching = counted()
+        again = []
+        for number in range(1, parts + 1, parts // 20):
+            part = elsewhere(3 + number)
+            own = {planned.name for planned in part._in_part((number, parts))}
+            assert part.run(part=(number, parts)) == {"finished": len(own)}
+            again.append(counted())
+            assert again[-1].touched == own
     prices = {"PUT": 5e-6, "LIST": 5e-6, "GET": 4e-7}  # dollars, of S3 Standard in us-east-1; deletions are free
 
-    def dollars(counts: Mapping[str, float]) -> float:
-        return sum(prices.get(kind, 0.0) * count for kind, count in counts.items())
+    def dollars(found: Counted) -> float:
+        return sum(prices.get(kind, 0.0) * count for kind, count in found.kinds().items())
 
-    per_run = {kind: count / workers for kind, count in delivering.items()}
-    shown = ", ".join(f"{count:.1f} {kind}" for kind, count in sorted(per_run.items()))
-    beats, saves = holding.total() / workers / 2, saving.total()
-    minutes = 60 * hours
+    def shown(found: Counted, per: int) -> str:
+        return ", ".join(f"{count / per:.{1 if per > 1 else 0}f} {kind}" for kind, count in found.kinds().items())
+
+    index = sum(count for kind, count in whole.requests.items() if kind.endswith(" index"))
+    beats = holding.requests.total() / workers / (seconds / 30)
+    in_part = sum(found.requests.total() for found in again) / len(again)
+    minutes, total = 60 * hours, whole.requests.total()
     return [
-        Row(f"requests per run, without heartbeats and checkpoints ({shown})", f"{sum(per_run.values()):.1f}", "≤ 12"),
+        Row(f"{runs:,} runs delivered by {workers} workers of one launcher, requests per run", f"{total / runs:.1f}"),
+        Row(f"these by kind, without heartbeats and checkpoints: {shown(whole, runs)}", f"{total:,}"),
+        Row("of these for the index, which workers write and the launcher joins, per run", f"{index / runs:.1f}"),
+        Row("listings of the whole store by the launcher", f"{whole.requests['LIST all']}", "≤ 1"),
         Row(f"heartbeats: requests of each of {workers} workers in 30 s", f"{beats:.2f}", "≤ 1"),
-        Row("requests that the delivery of a checkpoint takes, at most once a minute", f"{saves}"),
-        Row(f"requests that join the index of {runs:,} runs", f"{joining.total():,}"),
-        Row(f"a new machine learns the state of {runs:,} finished runs, requests", f"{learning.total():,}", "≤ 500"),
-        Row("the same, seconds", f"{seconds:.1f}", "≤ 20"),
-        Row("the same, processor seconds without those of the server", f"{processor:.1f}"),
-        Row(f"`study run` on a new machine, {runs:,} finished runs, requests", f"{launching.total():,}", "≤ 500"),
         Row(
-            f"one part of a job array of {machines}, {sum(part.values())} finished runs, requests", f"{in_part.total()}"
+            f"the delivery of a checkpoint, at most once a minute, requests ({shown(saving, 1)})",
+            f"{saving.requests.total()}",
         ),
-        Row("all parts of this job array, submitted again, dollars", f"{machines * dollars(in_part):.2f}"),
-        Row(f"claims, results and index of {runs:,} runs, dollars", f"{runs * dollars(per_run):.2f}"),
+        Row(
+            f"a new machine learns the state of {runs:,} finished runs, requests ({shown(learning, 1)})",
+            f"{learning.requests.total():,}",
+            "≤ 500",
+        ),
+        Row("the same, seconds", f"{took:.1f}", "≤ 20"),
+        Row("of these the processor time of the machine", f"{processor:.1f}"),
+        Row(
+            f"`study run` on a new machine, {runs:,} finished runs, requests",
+            f"{launching.requests.total():,}",
+            "≤ 500",
+        ),
+        Row(f"a part of a job array of {parts}, {runs / parts:.0f} finished runs, requests", f"{in_part:.0f}"),
+        Row("runs of other parts that it looks at", "0", "≤ 0"),
+        Row(
+            "all parts of this job array, submitted again, dollars",
+            f"{parts * sum(map(dollars, again)) / len(again):.2f}",
+        ),
+        Row(f"claims, results and index of {runs:,} runs, dollars", f"{dollars(whole):.2f}"),
         Row(
             f"heartbeats of {runs:,} runs of {hours:g} h, dollars", f"{runs * 2 * minutes * beats * prices['PUT']:.2f}"
         ),

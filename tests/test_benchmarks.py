@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import json
 import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from unweave.errors import Refused
+from unweave.store.remote.objects import Objects, open_objects
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 HEAD = "# A page\n\nText | with a bar.\n\n| what | seconds | measured | target |\n|---|---|---|---|\n"
@@ -113,3 +121,56 @@ def test_the_comparison_is_with_the_last_commit(
         "speed.md: 1 of 2 targets are met\n"
         "  worse than before: speed: measured 1.5, target ≥ 2, but the committed page has 2.5.\n"
     )
+
+
+@pytest.fixture
+def small_server() -> Iterator[str]:
+    """The address of the S3 server of the benchmarks."""
+    command = [sys.executable, str(BENCHMARKS / "s3_server.py")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+        process.kill()
+
+
+def _use(server: str, monkeypatch: pytest.MonkeyPatch) -> Objects:
+    import s3fs
+
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server)
+    s3fs.S3FileSystem.clear_instance_cache()
+    objects = open_objects("s3://bench/marked store")
+    objects.system.mkdir("bench")
+    return objects
+
+
+def test_the_server_of_the_benchmarks_answers_as_another_one(
+    bucket: str, server: str, small_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for address in (server, small_server):
+        objects = _use(address, monkeypatch)
+        mark = objects.put("claims/one", b"1", expected="")
+        assert mark is not None
+        again = [objects.put("claims/one", b"2", expected=expected) for expected in ("", '"of another" 1', mark, mark)]
+        gone = [objects.put("absent", b"1", expected=mark), objects.read("absent"), objects.read("claims/one")]
+        objects.write("a & b/ü.txt", b"text")
+        listed = [objects.list(prefix) for prefix in ("", "claims/", "claims/o", "nothing/")]
+        objects.remove(["claims/one", "never there"])
+        with pytest.raises(Refused, match="its bucket does not exist"):
+            open_objects("s3://none").write("a", b"1")
+        found.append((mark, again, gone, listed, objects.list_all(), objects.ages("").keys()))
+    assert found[0] == found[1]
+
+
+def test_the_server_of_the_benchmarks_lists_pages_and_counts(
+    bucket: str, small_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    objects = _use(small_server, monkeypatch)
+    keys = [f"{number:016x}/state.json" for number in range(0, 1_100 * 2**50, 2**50)]
+    with ThreadPoolExecutor(32) as pool:
+        list(pool.map(lambda key: objects.write(key, b"1"), keys))
+    assert list(objects.list("")) == keys
+    with urllib.request.urlopen(f"{small_server}/counts") as answer:
+        counts = json.load(answer)["requests"]
+    assert counts["LIST marked store"] == 2
+    assert counts["PUT marked store"] == 1_100
