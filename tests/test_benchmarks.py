@@ -126,11 +126,13 @@ def test_the_comparison_is_with_the_last_commit(
 @pytest.fixture
 def small_server() -> Iterator[str]:
     """The address of the S3 server of the benchmarks."""
+    s3fs = pytest.importorskip("s3fs")
     command = [sys.executable, str(BENCHMARKS / "s3_server.py")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield f"http://127.0.0.1:{int(process.stdout.readline())}"
         process.kill()
+    s3fs.S3FileSystem.clear_instance_cache()  # which reach this server
 
 
 def _use(server: str, monkeypatch: pytest.MonkeyPatch) -> Objects:
