@@ -6,6 +6,7 @@ import json
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -108,6 +109,13 @@ def score(
             "--metric, slow metrics use at most 20.",
         ),
     ] = 0,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            help="With --codes: another library that is installed, sae-lens or disentanglement_lib; the scores that "
+            "both have are printed side by side.",
+        ),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option("--threads", min=1, help="Maximum number of threads.", show_default="one per core")
     ] = None,
@@ -129,6 +137,9 @@ def score(
     sizes = {"samples": samples, "test_samples": test_samples, "source": source}
     if codes is not None and any(value is not None for value in sizes.values()):
         raise InputError("--samples, --test-samples and --source can be used with runs only: all rows are scored.")
+    if against is not None:
+        _print_against(against, codes, factors, missing, metrics, seed, as_json)
+        return
     options, others = split_data(parse(settings))
     if options and data is None:
         raise InputError(f"--set data.{next(iter(options))} is an option of a data set: name it with --data.")
@@ -211,6 +222,40 @@ def _score(
         for name, scores in shown.items():
             print_follows(scores, f"{name}:", matrix=matrix)
         _print_left_out(shown)
+
+
+def _print_against(
+    library: str,
+    codes: Path | None,
+    factors: Path | None,
+    missing: str,
+    metrics: list[str] | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Print the scores that another library has too, as computed by both."""
+    from unweave.interop.libraries import compare_with, find_library
+    from unweave.representation import Codes
+
+    known = find_library(library)
+    if codes is None or factors is None:
+        raise InputError("--against needs --codes FILE and --factors FILE.")
+    (opened,) = open_representations(None, GivenCodes(codes, factors, None, missing), None, trust=False)
+    assert isinstance(opened, Codes)
+    pairs = [
+        pair
+        for pair in compare_with(library, opened.values, opened.factors, seed=seed)
+        if not metrics or pair.score.partition(".")[0].partition(" ")[0] in metrics
+    ]
+    if not pairs:
+        raise InputError(f"{library} has none of the metrics {', '.join(metrics or ())}.")
+    if as_json:
+        print_json({pair.score: {"ours": pair.ours, library: pair.theirs} for pair in pairs})
+        return
+    table = Table("score", "Unweave", f"{library} {known.version}".strip(), "difference", box=None, pad_edge=False)
+    for pair in pairs:
+        table.add_row(pair.score, f"{pair.ours:.6f}", f"{pair.theirs:.6f}", f"{pair.difference:+.1e}")
+    console.print(table)
 
 
 def _print_left_out(scored: Mapping[str, Scores]) -> None:
