@@ -118,6 +118,17 @@ def compare(
 
     Returns:
         The comparison.
+
+    Examples:
+        >>> import numpy as np, unweave
+        >>> factors = np.indices((5, 4)).reshape(2, -1).T.repeat(10, axis=0)  # (200, 2)
+        >>> mine = unweave.Codes(-factors, factors, name="mine")
+        >>> found = unweave.compare(mine, metrics=["mig"], bootstrap=0)
+        >>> found.table[["method", "score", "mean"]].values.tolist()
+        [['mine', 'mig', 1.0]]
+        >>> found.notes[0]  # doctest: +ELLIPSIS
+        'Nothing stored is comparable with mine: codes do not say which data they belong to. ...'
+        >>> unweave.compare(["zoo:qlae-rooms3d", "latest"]).write("latex")  # doctest: +SKIP
     """
     asked = None if metrics is None else [metric.name for metric in find_metrics(metrics)]
     if own := [name for name in asked or () if name not in METRICS]:

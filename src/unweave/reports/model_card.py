@@ -49,6 +49,11 @@ def push(
 
     Returns:
         The address of the repository for browsers.
+
+    Examples:
+        >>> import unweave
+        >>> unweave.push("latest", "hf://somebody/three-dots")  # doctest: +SKIP
+        'https://huggingface.co/somebody/three-dots'
     """
     extra("huggingface_hub", "hub")
     to = HubAddress.of(address)
