@@ -36,6 +36,17 @@ def test_the_commands_of_the_page_work_in_the_folder_of_the_files(command: str, 
         assert "my_metric:best_correlation" in done.stdout
 
 
+def test_five_lines_wrap_a_model_that_was_trained_elsewhere(tmp_path: Path) -> None:
+    for path in EXAMPLES:
+        shutil.copy(path, tmp_path)
+    lines = re.findall(r"```py\n(class Mine:.*?)```", PAGE, re.DOTALL)[0]
+    assert len(lines.partition("\n\n")[0].splitlines()) == 5
+    before = "import torch, unweave, my_model\ndata = unweave.load('my_data:Crosses')\ntrained = my_model.Trained()\n"
+    after = "images = data.sample(3, torch.Generator()).images\nassert mine.decode(mine.encode(images)).shape == images.shape\n"
+    done = subprocess.run([sys.executable, "-c", before + lines + after], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_model_that_was_trained_elsewhere_is_adopted(tmp_path: Path) -> None:
     """The lines of the page, in the folder of the files, and then a figure of the run by the command line."""
     for path in EXAMPLES:
