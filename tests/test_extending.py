@@ -42,7 +42,10 @@ def test_five_lines_wrap_a_model_that_was_trained_elsewhere(tmp_path: Path) -> N
     lines = re.findall(r"```py\n(class Mine:.*?)```", PAGE, re.DOTALL)[0]
     assert len(lines.partition("\n\n")[0].splitlines()) == 5
     before = "import torch, unweave, my_model\ndata = unweave.load('my_data:Crosses')\ntrained = my_model.Trained()\n"
-    after = "images = data.sample(3, torch.Generator()).images\nassert mine.decode(mine.encode(images)).shape == images.shape\n"
+    after = (
+        "images = data.sample(3, torch.Generator()).images\n"
+        "assert mine.decode(mine.encode(images)).shape == images.shape\n"
+    )
     done = subprocess.run([sys.executable, "-c", before + lines + after], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
