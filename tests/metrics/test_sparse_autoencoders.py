@@ -105,7 +105,7 @@ def absorbed_sample(share: float, n: int = 4_500) -> tuple[Floats, Integers]:
     taken = (factors[:, 0] == 1) & (factors[:, 1] == 0) & (rng.uniform(size=n) < share)
     codes = np.zeros((n, 6))
     codes[:, 0] = (factors[:, 0] == 1) & ~taken
-    codes[:, 1] = taken
+    codes[:, 1] = taken | ((factors[:, 0] == 1) & (factors[:, 1] == 3))  # beside latent 0, it absorbs nothing
     half = factors[:, 1] % 2 == 0
     codes[:, 2], codes[:, 3] = (factors[:, 0] == 2) & half, (factors[:, 0] == 2) & ~half
     codes[:, 4] = factors[:, 0] == 0
@@ -116,7 +116,7 @@ def absorbed_sample(share: float, n: int = 4_500) -> tuple[Floats, Integers]:
 def test_absorption_is_the_share_that_a_specific_latent_takes_over() -> None:
     codes, factors = absorbed_sample(0.2)
     found = metrics.absorption(sparse.csr_array(codes), factors, test=(sparse.csr_array(codes), factors))
-    taken = codes[factors[:, 0] == 1, 1].mean()  # of the samples with shape 1
+    taken = (codes[factors[:, 0] == 1, 0] == 0).mean()  # of the samples with shape 1
     assert found.per_value == pytest.approx([0, taken, 0], abs=1e-12)
     assert 0.01 < taken < 0.03
     assert found.main == ((4,), (0,), (2, 3))
