@@ -200,6 +200,9 @@ def test_the_runs_of_a_study_are_compared_by_method(monkeypatch: pytest.MonkeyPa
         assert row["mean"] == pytest.approx(table.loc[table["latents"] == latents, "mig"].mean())
         assert row["runs"] == 2
     assert set(found["of"]) == {4}
+    shown = study._repr_html_()  # in a notebook
+    assert f"{table.loc[table['latents'] == 2, 'mig'].mean():.3f} ± " in shown
+    assert '<img alt="ranges of scores"' in shown
     latest = unweave.open("latest", store=tmp_path)
     assert f"PCA {latest.name[:8]}" in set(found["method"])
 

@@ -6,6 +6,7 @@ import base64
 import io
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -18,8 +19,11 @@ from unweave.progress import duration
 from unweave.questions._figure import figure, png_of
 from unweave.store.state import status_of
 from unweave.study import Study
-from unweave.study.results import Grid, grids
+from unweave.study.results import VARIES, Grid, grids, with_varied_settings
 from unweave.training import Run
+
+if TYPE_CHECKING:
+    import pandas
 
 IMAGES, COLUMNS, WIDTH = 24, 12, 768  # of a data set: images, images per row, and pixels of the picture
 CELL = "padding:2px 6px;text-align:left;border:0"
@@ -65,7 +69,16 @@ def study_html(study: Study) -> str:
             tables = "".join(map(grid_html, grids(study.results())))
         except (InputError, MissingExtra):  # no run is finished
             return head
-        return head + tables + _drawn(lambda: png_of(figure("score_ranges", study)), "ranges of scores")
+        return head + tables + _drawn(lambda: png_of(figure("score_ranges", _by_method(study))), "ranges of scores")
+
+
+def _by_method(study: Study) -> pandas.DataFrame:
+    """Return the finished runs of a study, each with its recipe and the settings that vary as its method."""
+    table = study.table()
+    runs = table[table["state"] == "finished"]
+    keys = [key for key in table.attrs[VARIES] if key in runs and key not in ("data", "recipe", "seed")]
+    settings = [key for key in keys if not key.startswith("data.")]
+    return runs.assign(recipe=with_varied_settings(runs, "recipe", settings), strength=0.0)
 
 
 def grid_html(grid: Grid) -> str:
