@@ -51,7 +51,7 @@ def row(layers: str, share: float, steps: int, store: str) -> str:
 def training() -> list[str]:
     """Train or open the runs, and return their section."""
     return [
-        "During training",
+        TITLES["training"],
         "",
         "`tripod` with the net conv64, whose activation is then GELU, on 32 × 32 dSprites, one seed, default weights.",
         "The term of every step is logged. `layers` and `share` are settings of the term: one ratio per layer, summed,",
@@ -66,7 +66,7 @@ def training() -> list[str]:
 def bias() -> list[str]:
     """Compare estimates with the exact value on decoders of Tripod, and return their section."""
     lines = [
-        "Bias and noise",
+        TITLES["bias"],
         "",
         f"Mean over the layers of two decoders with GELU, at {CODES} codes each: that of `zoo:{MODEL}`, and the one",
         "of Tripod, of a quarter of its width, before training. The quantity itself comes from all second differences;",
@@ -134,16 +134,17 @@ def _exact(activations: Activations, z: Tensor, scale: Tensor) -> float:
 
 
 PARTS = {"bias": bias, "training": training}
+TITLES = {"bias": "Bias and noise", "training": "During training"}
 
 
 def main() -> None:
     """Measure the parts that are named, or both, and write the page."""
     page = Path(__file__).with_suffix(".md")
-    kept = dict(zip(PARTS, page.read_text(encoding="utf-8").split("\n## ")[1:], strict=False))
     wanted = sys.argv[1:] or list(PARTS)
-    found = ["\n".join(PARTS[name]()) if name in wanted else kept[name].strip() for name in PARTS]
+    kept = {text.partition("\n")[0]: text.strip() for text in page.read_text(encoding="utf-8").split("\n## ")[1:]}
+    found = ["\n".join(PARTS[name]()) if name in wanted else kept.get(TITLES[name], "") for name in PARTS]
     head = "# The normalised Hessian term\n\nWritten by `python benchmarks/normalised_hessian.py`."
-    page.write_text("\n\n## ".join([head, *found]) + "\n", encoding="utf-8")
+    page.write_text("\n\n## ".join([head, *filter(None, found)]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
