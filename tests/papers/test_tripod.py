@@ -134,3 +134,13 @@ def test_qlae_with_klm_has_a_row_of_its_own_in_the_costs() -> None:
     assert part.published is not None
     published = part.published.set_index("recipe")["ratio"].to_dict()
     assert measured == {name: published[name] for name in ("qlae", "qlae + klm", "tripod")}
+
+
+@pytest.mark.parametrize(("other", "t", "p"), [(12.0, 0.0, 1.0), (10.0, np.inf, 0.0), (14.0, -np.inf, 0.0)])
+def test_scores_that_are_the_same_for_all_seeds(other: float, t: float, p: float) -> None:
+    table = published_table(0)
+    runs = table[table["seed"] >= 100].assign(**{ACTIVE: 12.0})
+    runs.loc[runs["recipe"] == "qlae", ACTIVE] = other
+    found = difference(runs, "tripod", "qlae", ACTIVE)
+    assert found is not None
+    assert (found.t, found.p) == (t, p)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -219,7 +220,8 @@ def difference(runs: pandas.DataFrame, one: str, other: str, score: str) -> Diff
     squares = sum(((each - each.mean()) ** 2).sum() for cell in cells.values() for each in cell)
     weight = sum(1 / len(a) + 1 / len(b) for a, b in cells.values()) / len(cells) ** 2
     error = float(np.sqrt(squares / freedom * weight))
-    t = (means[0] - means[1]) / error if error else float(np.sign(means[0] - means[1]) * np.inf)
+    apart = means[0] - means[1]
+    t = apart / error if error else math.copysign(math.inf, apart) if apart else 0.0
     above = [data for data, (a, b) in cells.items() if a.min() > b.max()]
     return Difference((means[0], means[1]), t, float(2 * student.sf(abs(t), freedom)), above, list(cells))
 
