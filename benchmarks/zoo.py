@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 import unweave
+from unweave.store.damage import promise_of
 from unweave.store.folder import CONFIGURATION, LABEL, LOG, STATE, SUMMARY, WEIGHTS
+from unweave.store.state import read_state, write_state
 from unweave.training.checkpoint import load_tensors, save_tensors
 from unweave.zoo import MODELS
 
@@ -41,6 +44,8 @@ def add(source: Path, label: str) -> None:
     tensors, metadata = load_tensors(source / WEIGHTS, run.name)
     half = {name: value.half() if value.dtype == torch.float32 else value for name, value in tensors.items()}
     save_tensors(folder / WEIGHTS, half, metadata)
+    if (state := read_state(folder)) is not None:  # which promises the files of the original, snapshots among them
+        write_state(folder, replace(state, files=promise_of(folder, [WEIGHTS, SUMMARY])))
     rounded = unweave.open(folder)
     local = run.configuration.data.name == "three_dots"
     unweave.score(rounded, metrics=[*METRICS, *(LOCAL if local else ())], settings=LOCAL if local else {})

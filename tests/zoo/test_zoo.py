@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import unweave
 from tests.cli.running import run as typed
 from unweave.errors import InputError
 from unweave.metrics import score
+from unweave.store.damage import broken_promise
 from unweave.store.folder import LABEL, WEIGHTS
 from unweave.store.record import read_record
+from unweave.store.state import read_state
 from unweave.zoo import MODELS, zoo_store
 
 LABELS = sorted(path.read_text(encoding="utf-8").strip() for path in MODELS.glob(f"*/{LABEL}"))
@@ -53,3 +57,10 @@ def test_the_package_is_not_written_to() -> None:
 def test_an_unknown_model_suggests_the_nearest() -> None:
     with pytest.raises(InputError, match=f"did you mean .*{LABELS[0]}"):
         unweave.open(f"zoo:{LABELS[0]}x")
+
+
+@pytest.mark.parametrize("folder", sorted(MODELS.glob("*/")), ids=lambda folder: folder.name)
+def test_states_promise_the_files_that_are_there(folder: Path) -> None:
+    state = read_state(folder)
+    assert state is not None
+    assert not broken_promise(folder, state.files, folder.name)
