@@ -114,7 +114,8 @@ def unknown(what: str, name: str, known: Iterable[str], *, setting: str = "") ->
     known = sorted(known)
     plain = {_plain(each): each for each in known}
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
-    near = [each for each in known if re.match(rf"{re.escape(each)}[^\w]", name)] or near  # dci.disentanglement: dci
+    if not any("." in each for each in near):  # dci.disentanglement: dci
+        near = [each for each in known if name.startswith(f"{each}.")] or near
     near = [plain[_plain(name)]] if _plain(name) in plain else near
     names = f"expected one of {', '.join(known)}." if known else "there are none."
     meant = f"did you mean {' or '.join(map(repr, near))}?" if near else names

@@ -52,7 +52,7 @@ def test_named_metrics_and_a_test_sample() -> None:
 
 
 def test_without_factors_or_with_continuous_ones_all_is_what_can_be_had() -> None:
-    assert set(unweave.score_codes(CODES)) == {n for n, m in METRICS.items() if m.needs == "codes"}
+    assert set(unweave.score_codes(CODES)) == {n for n, m in METRICS.items() if m.needs == "codes" and not m.for_sparse}
     continuous = LABELS + np.random.default_rng(0).uniform(0, 0.5, LABELS.shape)
     assert set(unweave.score_codes(CODES, continuous)) == set(unweave.score_codes(CODES, LABELS))
 
@@ -141,7 +141,7 @@ def test_chance_in_the_images_means_encoding_each_draw() -> None:
 def test_data_without_factors_gets_what_needs_none() -> None:
     images = torch.randint(256, (50, 3, 8, 8), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     scores = unweave.score(Counter(), unweave.load(images), samples=40)
-    assert set(scores) == {n for n, m in METRICS.items() if m.needs == "codes"}
+    assert set(scores) == {n for n, m in METRICS.items() if m.needs == "codes" and not m.for_sparse}
     with pytest.raises(InputError, match="has no factors, only images"):
         unweave.score(Counter(), unweave.load(images), metrics=["mig"])
     table = torch.arange(50)[:, None] // 5

@@ -44,6 +44,8 @@ def result_of(name: str) -> Any:
         "model": (IMAGES, IMAGES, *posterior),
         "other": ([CODES, codes],),
     }[metric.needs]
+    if name == "feature_match":
+        arguments = CODES.T, codes.T[: len(CODES.T)]
     if name == "distance_agreement":
         arguments = unweave.load("xysquares", size=16), lambda images: images.mean((2, 3))
     return metric.function(*arguments, **settings)

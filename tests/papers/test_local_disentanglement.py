@@ -121,7 +121,7 @@ def test_claims_without_runs_are_not_tested() -> None:
 
 
 def test_strengths_have_lines_of_their_own() -> None:
-    radii, methods = FINDINGS["local-disentanglement"].figures
+    radii, methods, _ = FINDINGS["local-disentanglement"].figures
     legend = radii.draw(published_table()).legends[0]
     assert len(legend.get_texts()) == 4 + 4 + 1
     panel = methods.draw(published_table()).axes[0]

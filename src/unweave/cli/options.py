@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperCommand
 
-from unweave.errors import InputError, extra
+from unweave.errors import InputError, extra, shortened
 from unweave.plain_json import to_plain
 from unweave.progress import Level, set_level
 from unweave.store.folder import existing_store, find_run
@@ -58,7 +58,12 @@ class Command(TyperCommand):
             seen.add(option.name)
             if not option.is_flag and not equals:
                 next(words, None)
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if isinstance(message := getattr(error, "message", None), str):  # it repeats what was typed, however long
+                error.message = shortened(message)  # type: ignore[attr-defined]
+            raise
 
 
 def _no_option(name: str, value: str, known: Iterable[str]) -> InputError:

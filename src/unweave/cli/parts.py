@@ -199,6 +199,7 @@ def _in_characters(latex: str) -> str:
     text = re.sub(r"\\text\{(.+?)\}", r"\1", latex)
     text = re.sub(r"\\hat\{(\w)\}", "\\1\N{COMBINING CIRCUMFLEX ACCENT}", text)
     text = re.sub(r"\\(frac12|[A-Za-z]+|\|)", lambda found: SYMBOLS.get(found[1], found[1]), text)
+    text = re.sub(r"∂ (\w)\b", r"∂\1", text)
     text = re.sub(r"\^ᵀ", "ᵀ", text).replace("'", "′").replace("-", "−").replace(" ≠ ", "≠")
     text = re.sub(r"\^(\d)", lambda found: found[1].translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")), text)
     text = re.sub(
