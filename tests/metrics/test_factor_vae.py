@@ -33,6 +33,16 @@ def test_faint_and_dead_latents_do_not_vote() -> None:
     assert (nothing.score, nothing.train) == (0, 0)
 
 
+def test_the_thresholds_of_disentanglement_lib_and_of_the_text_of_locatello_et_al() -> None:
+    """Their code compares a standard deviation with 0.05, their text a variance, whose root is 0.2236."""
+    weights = np.diag([1, 1, np.sqrt(0.03)])  # the third has a variance of 0.03 and a standard deviation of 0.17
+    assert factor_vae_score(linear(weights), SPACE, **SMALL).active.tolist() == [True, True, True]
+    as_written = factor_vae_score(linear(weights), SPACE, threshold=0.2236, **SMALL)
+    assert as_written.active.tolist() == [True, True, False]
+    weights[2, 2] = np.sqrt(0.08)
+    assert factor_vae_score(linear(weights), SPACE, threshold=0.2236, **SMALL).active.all()
+
+
 def test_against_a_loop_over_votes() -> None:
     """The published procedure, one vote at a time."""
     rng, weights = np.random.default_rng(0), np.random.default_rng(5).normal(size=(3, 3))
