@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 import unweave
-from unweave.data import dsprites
+from unweave.data import dsprites, open_data
 from unweave.data.dsprites import SPACE, DSprites, draw_sprites
 from unweave.data.files.downloads import RemoteFile
-from unweave.errors import Unavailable
+from unweave.errors import InputError, Unavailable
 from unweave.factors import FactorSpace
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "dsprites_genuine.npz"
@@ -134,3 +134,31 @@ def test_an_official_file_of_another_length_is_refused(
 def test_the_space_is_the_official_one() -> None:
     assert SPACE.size == 737_280
     assert SPACE.names == ("shape", "scale", "orientation", "x", "y")
+
+
+@pytest.mark.parametrize(
+    "name", ["dsprites", "color_dsprites", "noisy_dsprites", "scream_dsprites", "dsprites_pictures"]
+)
+def test_sprites_of_one_orientation_are_those_of_the_whole_set(name: str) -> None:
+    whole, held = unweave.load(name, size=32), unweave.load(name, size=32, orientation=13)
+    assert held.space.names == ("shape", "scale", "x", "y")
+    assert held.num_images == 737_280 // 40
+    points = held.space.sample(20, torch.Generator().manual_seed(0))
+    turned = torch.cat([points[:, :2], torch.full((20, 1), 13), points[:, 2:]], dim=1)
+    expected = whole.images(turned, torch.Generator().manual_seed(1))
+    assert held.images(points, torch.Generator().manual_seed(1)).equal(expected)
+    assert held.rows(held.space.index(points), torch.Generator().manual_seed(1)).equal(expected)
+
+
+def test_the_orientation_is_part_of_the_identity_only_if_it_is_given() -> None:
+    assert "orientation" not in unweave.load("dsprites").identity.options  # the runs of before keep their names
+    held = unweave.load("dsprites,orientation=0")
+    assert held.identity.options["orientation"] == 0
+    assert open_data(held.identity).space.names == held.space.names
+    assert held.identity != unweave.load("dsprites", orientation=1).identity
+
+
+@pytest.mark.parametrize("wrong", [-1, 40, "left"])
+def test_orientations_that_do_not_exist_are_refused(wrong: object) -> None:
+    with pytest.raises(InputError, match="orientation"):
+        unweave.load("color_dsprites", orientation=wrong)

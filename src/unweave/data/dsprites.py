@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from functools import cache, cached_property, partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -24,13 +25,15 @@ from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array, npz_rows, npz_shape
 from unweave.data.files.downloads import RemoteFile, verify
 from unweave.data.files.pictures import BEFORE_FILTERS, Filter, check_filter, named_filter, resize
-from unweave.errors import Unavailable, extra
+from unweave.errors import Unavailable, extra, whole
 from unweave.factors import Categorical, Cyclic, FactorSpace
 from unweave.progress import progress
 
 CANVAS = 64  # width and height in pixels
 CHUNK = 8192  # images drawn or read at a time
-SPACE = FactorSpace.of(shape=Categorical(3), scale=6, orientation=Cyclic(40), x=32, y=32)
+ORIENTATIONS = 40
+SPACE = FactorSpace.of(shape=Categorical(3), scale=6, orientation=Cyclic(ORIENTATIONS), x=32, y=32)
+UPRIGHT = FactorSpace.of(shape=Categorical(3), scale=6, x=32, y=32)  # of sprites that have one orientation
 NPZ = RemoteFile(
     "dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz",
     "https://github.com/deepmind/dsprites-dataset/raw/master/dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz",
@@ -45,14 +48,46 @@ HDF5 = RemoteFile(
 )
 
 
-class DSprites(FactorData):
+class SpriteData(FactorData):
+    """The options of dSprites and its variants: the size, its filter, and an orientation that all sprites have."""
+
+    newer = MappingProxyType({**BEFORE_FILTERS, "orientation": None})
+
+    def __init__(self, *, size: int = CANVAS, filter: Filter | None = None, orientation: int | None = None) -> None:
+        """Check the options.
+
+        Args:
+            size: Width and height; other than 64 resizes each batch.
+            filter: How images are resized; by default to means of blocks where these fit.
+            orientation: One of 0 to 39, which every sprite then has: the orientation is no factor.
+        """
+        self.shape = (self.card.shape[0], check_image_size(self.name, size), size)
+        self._filter = check_filter(self.name, filter)
+        self.resolved = {"filter": named_filter(self._filter, CANVAS, size)}
+        if orientation is not None:
+            whole(f"{self.name}: orientation", orientation, at_most=ORIENTATIONS - 1)
+        self._orientation = orientation
+
+    @property
+    def space(self) -> FactorSpace:
+        """The grid of factors, without the orientation if all sprites have the same."""
+        return SPACE if self._orientation is None else UPRIGHT
+
+    def _among_all(self, index: Tensor) -> Tensor:
+        """Return the positions (B,) in the whole grid of positions in :attr:`space`."""
+        if self._orientation is None:
+            return index
+        shape, scale, x, y = UPRIGHT.at(index).unbind(-1)  # (B,)
+        return SPACE.index(torch.stack([shape, scale, torch.full_like(shape, self._orientation), x, y], dim=-1))
+
+
+class DSprites(SpriteData):
     """All 737,280 sprites, stored as bits: read from the official file if it is present, else drawn once.
 
     Orientation is a full turn including both ends, so that 0 and 39 are the same image.
     """
 
     name = "dsprites"
-    newer = BEFORE_FILTERS
     card = Card(
         title="white sprites on black: three shapes in every scale, orientation and position",
         space=SPACE,
@@ -63,11 +98,8 @@ class DSprites(FactorData):
         files=(NPZ,),
     )
 
-    def __init__(self, *, size: int = CANVAS, filter: Filter | None = None) -> None:
-        """``size`` other than 64 resizes each batch, by default to means of blocks where these fit."""
-        self.shape = (1, check_image_size(self.name, size), size)
-        self._filter = check_filter(self.name, filter)
-        self.resolved = {"filter": named_filter(self._filter, CANVAS, size)}
+    def __init__(self, *, size: int = CANVAS, filter: Filter | None = None, orientation: int | None = None) -> None:
+        super().__init__(size=size, filter=filter, orientation=orientation)
         self.origin = self.state({})
 
     @classmethod
@@ -96,7 +128,7 @@ class DSprites(FactorData):
         return cached_array(path, (SPACE.size, CANVAS * CANVAS // 8), make)
 
     def _read(self, index: Tensor, generator: torch.Generator | None) -> Tensor:
-        lit = np.unpackbits(self._bits[index.numpy()], axis=-1)
+        lit = np.unpackbits(self._bits[self._among_all(index).numpy()], axis=-1)
         images = torch.from_numpy(lit).view(-1, 1, CANVAS, CANVAS).mul_(255)
         return resize(images, self.shape[-1], self._filter)
 

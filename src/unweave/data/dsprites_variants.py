@@ -14,17 +14,9 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from unweave.data.dsprites import CANVAS, DSprites
-from unweave.data.factor_data import Card, FactorData, check_image_size, digest
-from unweave.data.files.pictures import (
-    BEFORE_FILTERS,
-    Filter,
-    check_filter,
-    named_filter,
-    picture_files,
-    read_picture,
-    resize,
-)
+from unweave.data.dsprites import CANVAS, DSprites, SpriteData
+from unweave.data.factor_data import Card, digest
+from unweave.data.files.pictures import Filter, picture_files, read_picture, resize
 from unweave.errors import InputError, unknown, whole
 
 CITATION = (
@@ -46,18 +38,14 @@ def _card(title: str) -> Card:
     )
 
 
-class _PaintedSprites(FactorData):
+class _PaintedSprites(SpriteData):
     """dSprites, painted at random at 64 × 64 and then resized."""
 
     stochastic = True
-    newer = BEFORE_FILTERS
 
-    def __init__(self, *, size: int = CANVAS, filter: Filter | None = None) -> None:
-        """``size`` other than 64 resizes each batch, by default to means of blocks where these fit."""
-        self.shape = (3, check_image_size(self.name, size), size)
-        self._filter = check_filter(self.name, filter)
-        self.resolved = {"filter": named_filter(self._filter, CANVAS, size)}
-        self._sprites = DSprites()
+    def __init__(self, *, size: int = CANVAS, filter: Filter | None = None, orientation: int | None = None) -> None:
+        super().__init__(size=size, filter=filter, orientation=orientation)
+        self._sprites = DSprites(orientation=orientation)
 
     @classmethod
     def state(cls, options: Mapping[str, Any]) -> Hashable:
@@ -133,7 +121,7 @@ def _to_bytes(intensity: Tensor) -> Tensor:
     return (intensity * 255).round().byte()
 
 
-class DSpritesPictures(FactorData):
+class DSpritesPictures(SpriteData):
     """White sprites before a picture, or sprites that are cut out of one (``where="sprite"``).
 
     Every image has its own 64 × 64 patch, chosen once from ``seed``, so that the images are a function of the factors.
@@ -144,7 +132,6 @@ class DSpritesPictures(FactorData):
 
     name = "dsprites_pictures"
     places = ("folder",)
-    newer = BEFORE_FILTERS
     card = Card(
         title="dSprites before pictures, or cut out of pictures",
         space=DSprites.card.space,
@@ -163,11 +150,10 @@ class DSpritesPictures(FactorData):
         visibility: float = 1.0,
         size: int = CANVAS,
         filter: Filter | None = None,
+        orientation: int | None = None,
         seed: int = 0,
     ) -> None:
-        self.shape = (3, check_image_size(self.name, size), size)
-        self._filter = check_filter(self.name, filter)
-        self.resolved = {"filter": named_filter(self._filter, CANVAS, size)}
+        super().__init__(size=size, filter=filter, orientation=orientation)
         if where not in get_args(Where):
             raise unknown("where", str(where), get_args(Where))
         if isinstance(visibility, bool) or not isinstance(visibility, int | float) or not 0 <= visibility <= 1:
@@ -214,6 +200,7 @@ class DSpritesPictures(FactorData):
         return pictures
 
     def _read(self, index: Tensor, generator: torch.Generator | None) -> Tensor:
+        index = self._among_all(index)
         sprites = self._sprites.rows(index).expand(-1, 3, -1, -1) > 0  # (B, 3, 64, 64)
         patches = self._patches(index).float() * self._visibility
         if self._where == "background":
