@@ -13,8 +13,11 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from tests.cli.running import run
+from tests.study.conftest import tasks
 from tests.study.tiny import SPEC
 from unweave.cli.app import app
+from unweave.study import Study
+from unweave.study.engines.worker import Worker
 
 LONG = ("9" * 10_000, "0x" + "f" * 10_000, "[" * 5_000, "a" * 5_000)
 HOSTILE = [
@@ -36,15 +39,30 @@ HOSTILE = [
         "a=b=c",
     ),
     *("mig.bins=nan", "dci.importance=1", "data.size=0", "x.y.z=1", "module:name", ":", "zoo:", "public:", "s3://"),
-    *("/dev/null/x", "/dev/null", "..", "-", "--", "-h", "{}", "[1,", "[bold]", "%s", "*", "study.toml", "vae", *LONG),
+    *(
+        "1/0",
+        "3/2",
+        f"{'9' * 5_000}/3",
+        "/dev/null/x",
+        "/dev/null",
+        "..",
+        "-",
+        "--",
+        "-h",
+        "{}",
+        "[1,",
+        "[bold]",
+        "%s",
+        "*",
+        "study.toml",
+        "vae",
+        *LONG,
+    ),
 ]
-# Commands that would go on for long with what they are given: these words are always there, and always refused.
-REFUSED = {
-    "train": ("--steps", "-1"),
-    "study run": ("--store", "/dev/null/x"),
-    "study plan": ("--no-estimate",),
-    "explore": ("--port", "-1"),
-}
+# Words that keep a command short, whatever else it is given: before the others, which may replace them, or after.
+TINY = ("vae", "tests.study.tiny:Dots", "--net", "tests.study.tiny:linear", "--steps", "1")
+BEFORE = {"train": TINY, "study plan": ("study.toml", "--no-estimate"), "study run": ("study.toml",)}
+AFTER = {"study run": ("--store", "finished"), "explore": ("--port", "-1")}
 SKIPPED = {"verify", "paper run", "data fetch", "zoo fetch"}  # download or train without any option
 
 
@@ -64,19 +82,30 @@ COMMANDS = {name: options for name, options in _commands().items() if name not i
 
 @st.composite
 def typed(draw: st.DrawFn) -> list[str]:
-    command = draw(st.sampled_from(sorted(COMMANDS)))
-    words = draw(st.lists(st.sampled_from(HOSTILE), max_size=2))
+    command = draw(st.sampled_from(sorted(COMMANDS) + sorted(BEFORE | AFTER)))
+    words = draw(st.lists(st.sampled_from(HOSTILE), max_size=0 if command in BEFORE else 2))
     for option in draw(st.lists(st.sampled_from(COMMANDS[command]), max_size=3)):
         words += [option, *draw(st.lists(st.sampled_from(HOSTILE), max_size=1))]
-    return [*command.split(), *words, *REFUSED.get(command, ())]
+    return [*command.split(), *BEFORE.get(command, ()), *words, *AFTER.get(command, ())]
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store in which the tiny study has nothing left to train."""
+    store, worker = tmp_path_factory.mktemp("finished") / "store", Worker()
+    for task in tasks(Study(SPEC, store=store)):
+        worker.carry_out(task)
+    return store
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(typed())
 def test_any_words_are_answered_with_a_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+    tmp_path: Path, finished: Path, capsys: pytest.CaptureFixture[str], words: list[str]
 ) -> None:
     (tmp_path / "study.toml").write_text(SPEC)
+    if not (tmp_path / "finished").exists():
+        (tmp_path / "finished").symlink_to(finished)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path)
         code = run(patch, *words)
@@ -93,6 +122,7 @@ def test_any_words_are_answered_with_a_sentence(
         ("study status study.toml --store /dev/null/x/y", "the store must be a folder, but /dev/null is a file."),
         ("study run study.toml --store /dev/null/x", "the store must be a folder, but /dev/null is a file."),
         (f"study status study.toml --store {'a' * 300}", "cannot be a folder: File name too long."),
+        (f"study run study.toml --part {'9' * 5_000}/3", "--part takes I/N, as in 1/8, got '9999"),
         ("study run study.toml --device cuda", "this machine has no device 'cuda'"),
         ("study run study.toml --device cuda --engine ray", "this machine has no device 'cuda'"),
         (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -35,22 +35,6 @@ from unweave.study.engines.worker import Report, Task, Worker
 from unweave.training.loop import Session
 
 ONE = SPEC.replace("beta = [1, 4]\nseed = [0, 1]", "beta = 4\nseed = 0").replace("seeds = 2", "seeds = 1")
-
-
-@pytest.fixture
-def proxy(bucket: str, server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
-    """A proxy in front of the server, without faults at first, through which the store of ``bucket`` is reached."""
-    import s3fs
-
-    running = Proxy(server)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", running.address)
-    monkeypatch.setattr(objects_module, "PAUSE", 0.01)
-    s3fs.S3FileSystem.clear_instance_cache()
-    open_remote.cache_clear()
-    yield running
-    running.close()
-    s3fs.S3FileSystem.clear_instance_cache()
-    open_remote.cache_clear()
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -54,8 +55,12 @@ def test_what_is_no_run_is_a_sentence(tmp_path: Path) -> None:
     made = trained(tmp_path, steps=2)
     weights = made.folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:100])
-    with pytest.raises(Unavailable, match="damaged"):
+    with pytest.raises(
+        Unavailable, match=rf"damaged .* Remove the folder {made.folder}, and train or download the run"
+    ):
         unweave.open(made.folder)
+    shutil.rmtree(made.folder)  # as the message says
+    assert torch.equal(trained(tmp_path, steps=2).encode(IMAGES), made.encode(IMAGES))
     weights.unlink()
     assert torch.equal(unweave.open(made.folder).encode(IMAGES), made.encode(IMAGES))  # from the checkpoint
     (made.folder / "checkpoint.safetensors").unlink()

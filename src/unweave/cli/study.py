@@ -478,7 +478,7 @@ def _part(part: str | None) -> tuple[int, int] | None:
     if part is None:
         return None
     index, slash, parts = part.partition("/")
-    if not (slash and index.isdecimal() and parts.isdecimal()):
+    if not (slash and all(number.isdecimal() and len(number) < 10 for number in (index, parts))):
         raise InputError(f"--part takes I/N, as in 1/8, got {part!r}.")
     return int(index), int(parts)
 

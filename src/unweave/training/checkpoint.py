@@ -17,6 +17,7 @@ from unweave.store.files import atomic_write
 METADATA = "unweave"  # a single key: safetensors writes several in any order, and equal runs must give equal files
 OPTIMISER = "optimiser/"  # prefix of the names of optimiser states: optimiser/exp_avg/model.encoder.0.weight
 MOMENTS = ("exp_avg", "exp_avg_sq")  # states of Adam that have the shape of their parameter
+FROM_START = "Remove it, and the run starts again."  # what to do about a damaged checkpoint
 
 
 def everything(module: nn.Module, optimisers: Sequence[torch.optim.Optimizer]) -> dict[str, Tensor]:
@@ -117,10 +118,7 @@ def step_of(path: Path, metadata: Mapping[str, str], steps: int) -> int:
     """Return the number of steps that a checkpoint has recorded, at most ``steps``."""
     step = str(metadata.get("step", ""))
     if not step.isdecimal() or int(step) > steps:
-        raise Unavailable(
-            f"{path} is damaged: its step must be between 0 and {steps}, got {step!r}. "
-            "Remove it, and the run starts again."
-        )
+        raise Unavailable(f"{path} is damaged: its step must be between 0 and {steps}, got {step!r}. {FROM_START}")
     return int(step)
 
 
@@ -139,8 +137,11 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[st
         aside.chmod(0o644)  # as the other files; safetensors makes it readable by the owner only
 
 
-def load_tensors(path: Path, run: str) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Return tensors and metadata of a safetensors file; a damaged file, or one of another run, is refused."""
+def load_tensors(path: Path, run: str, advice: str = "") -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Return tensors and metadata of a safetensors file; a damaged file, or one of another run, is refused.
+
+    ``advice`` says what to do about a damaged file, by default to remove the whole run.
+    """
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -148,9 +149,8 @@ def load_tensors(path: Path, run: str) -> tuple[dict[str, Tensor], dict[str, str
             metadata = json.loads((file.metadata() or {}).get(METADATA, "{}"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is not a dict
     except (SafetensorError, OSError, ValueError) as error:
-        raise Unavailable(
-            f"{path} is damaged or not a safetensors file ({error}): remove it, and the same command makes it again."
-        ) from error
+        advice = advice or f"Remove the folder {path.parent}, and train or download the run again."
+        raise Unavailable(f"{path} is damaged or not a safetensors file ({error}). {advice}") from error
     if not isinstance(metadata, dict) or metadata.get("run") != run:
         other = metadata.get("run", "none") if isinstance(metadata, dict) else "none"
         raise InputError(f"{path} belongs to another configuration ({other}), not to {run}.")

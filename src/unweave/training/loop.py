@@ -33,7 +33,7 @@ from unweave.training.assembly import (
     main_optimiser,
     set_learning_rate,
 )
-from unweave.training.checkpoint import everything, load_tensors, restore, save_tensors, step_of
+from unweave.training.checkpoint import FROM_START, everything, load_tensors, restore, save_tensors, step_of
 from unweave.training.configuration import Configuration, Execution, changed_of, collapse_advice
 from unweave.training.process import Stop, keep_memory, stopping
 from unweave.training.run import measure_psnr, save_run, snapshot_path, summarise
@@ -263,7 +263,7 @@ class Session:
         if not path.exists():
             fit_to_data(self._model, self._configuration, self._data)
             return 0
-        tensors, metadata = load_tensors(path, self._configuration.name)
+        tensors, metadata = load_tensors(path, self._configuration.name, FROM_START)
         step = step_of(path, metadata, self._configuration.steps)
         restore(path, self._objective, self._optimisers, tensors, step=step)
         return step
