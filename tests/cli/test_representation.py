@@ -158,6 +158,23 @@ def test_a_table_of_labels_keeps_its_names(
     assert "stage" in page
 
 
+def test_kinds_and_groups_can_be_declared(
+    files: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["score", *files, "--metric", "dci"]
+    assert run(monkeypatch, *words, "--kind", "age=ordered", "--group", "0-1", "--group", "2", "--json") == 0
+    expected = unweave.score_codes(CODES, LABELS, metrics="dci", kinds={"age": "ordered"}, groups=[[0, 1], [2]])
+    assert json.loads(capsys.readouterr().out) == pytest.approx(expected.table)
+    for wrong, message in (
+        (["--kind", "age"], "--kind takes NAME=KIND, as in age=continuous, got 'age'"),
+        (["--kind", "agee=ordered"], "unknown factor 'agee'"),
+        (["--group", "a"], "--group takes columns, as in 0-3 or 0,2,5, got 'a'"),
+        (["--group", "0-7"], "different columns from 0 to 2"),
+    ):
+        assert run(monkeypatch, *words, *wrong) == 2
+        assert message in capsys.readouterr().err
+
+
 def test_missing_labels_are_named_or_left_out(
     files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,7 +185,9 @@ def test_missing_labels_are_named_or_left_out(
     assert run(monkeypatch, *words) == 2
     assert "age has 10 of 300 rows" in capsys.readouterr().err
     assert run(monkeypatch, *words, "--missing", "drop") == 0
-    assert "z1 → age" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "z1 → age" in said
+    assert "rows without a value: age 10 of 300, left out of that factor" in said
     assert run(monkeypatch, *words, "--missing", "guess") == 2
     assert "--missing takes error or drop, got 'guess'" in capsys.readouterr().err
 

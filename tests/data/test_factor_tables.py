@@ -104,6 +104,15 @@ def test_numbers_are_ordered_and_words_are_categories() -> None:
     assert table.codes.tolist() == [[1, 1, 0], [0, 0, 1], [1, 0, 0], [1, 0, 0]]
 
 
+def test_whole_numbers_can_be_declared_continuous() -> None:
+    table = Table.of({"age": np.arange(6) * 10, "sex": np.array(list("abbaab"))}, {"age": "continuous"})
+    assert table.space is None
+    assert dict(table.continuous) == {"age": 6}
+    assert table.codes[:, 0].tolist() == [0, 10, 20, 30, 40, 50]
+    with pytest.raises(InputError, match="factor sex has words, so it cannot be continuous"):
+        Table.of({"sex": np.array(list("ab"))}, {"sex": "continuous"})
+
+
 def test_kinds_can_be_told() -> None:
     table = Table.of({"angle": np.arange(4), "id": np.arange(4)}, {"angle": "cyclic", "id": "categorical"})
     assert table.space is not None

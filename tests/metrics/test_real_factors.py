@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.feature_selection import mutual_info_regression
 from sklearn.linear_model import LinearRegression, Ridge
 
+import unweave
 from tests.metrics.samples import mixed
 from unweave import metrics
 from unweave.errors import InputError
@@ -163,6 +165,45 @@ def test_mig_with_gaps_is_that_of_the_other_rows() -> None:
     words = np.array(["a", "b", "c", "d", "e"], object)[LABELS]
     words[:200, 2] = None
     assert metrics.mig(CODES, words).score == result.score
+
+
+def test_kinds_can_be_given_by_name_and_with_the_table() -> None:
+    """A grid of fractions and whole numbers that count something, as declared."""
+    rng = np.random.default_rng(0)
+    columns = {"angle": LABELS[:, 1] / 8, "age": rng.integers(0, 10_000, len(LABELS))}
+    codes = np.column_stack([columns["age"] + rng.normal(size=len(LABELS)), CODES])
+    expected = metrics.dci(codes, np.column_stack(list(columns.values())), kinds=["ordered", "continuous"])
+    kinds = {"angle": "ordered", "age": "continuous"}
+    for factors in (columns, pd.DataFrame(columns)):
+        scores = unweave.score_codes(codes, factors, metrics="dci", kinds=kinds)
+        assert scores["dci"].importance.tolist() == expected.importance.tolist()
+    declared = unweave.Codes(codes, columns, kinds=kinds)
+    assert unweave.score(declared, metrics="dci")["dci"].importance.tolist() == expected.importance.tolist()
+    with pytest.raises(InputError, match="unknown factor 'agee': did you mean 'age'"):
+        unweave.score_codes(codes, columns, metrics="mig", kinds={"agee": "ordered"})
+    with pytest.raises(InputError, match="factor word has words, so it cannot be continuous"):
+        unweave.score_codes(
+            codes, {"word": np.array(list("abcde"))[LABELS[:, 0]]}, metrics="mig", kinds={"word": "continuous"}
+        )
+    with pytest.raises(InputError, match="one kind for each of the 2 factors"):
+        unweave.score_codes(codes, columns, metrics="mig", kinds=["ordered"])
+
+
+def test_a_table_can_have_a_test_sample_and_the_rows_that_it_lacks_are_counted() -> None:
+    words = np.array(["egg", "larva", "adult", "moth", "pupa"], object)[LABELS[:, 1]]
+    frame = pd.DataFrame({"stage": words, "age": REAL[:, 0]})
+    frame.loc[:6, "age"] = np.nan
+    half = len(frame) // 2
+    scores = unweave.score_codes(
+        CODES[:half], frame[:half], test=(CODES[half:], frame[half:]), metrics="explicitness", missing="drop"
+    )
+    numbers = np.column_stack([np.unique(words.astype(str), return_inverse=True)[1], frame["age"]])
+    expected = metrics.explicitness(CODES[:half], numbers[:half], test=(CODES[half:], numbers[half:]))
+    assert scores["explicitness"].score == expected.score
+    assert expected.missing.tolist() == [0, 7]
+    assert scores.notes == {"rows without a value": f"age 7 of {half:,}, left out of that factor"}
+    with pytest.raises(InputError, match=r"the test sample has the factors \['stage'\]"):
+        unweave.score_codes(CODES[:half], frame[:half], test=(CODES[half:], frame[["stage"]][half:]), missing="drop")
 
 
 def test_kinds_are_checked() -> None:

@@ -76,6 +76,16 @@ def test_tensors_count_and_latents_that_are_never_active_are_counted() -> None:
     assert scores.table["mig"] == pytest.approx(unweave.metrics.mig(codes, factors).score, abs=1e-9)
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.filterwarnings("ignore:.*drawn with replacement")
+def test_codes_without_an_active_entry_score_as_zeros(name: str) -> None:
+    factors = sample(60)[1]
+    settings = SETTINGS[name][0] if name == "beta_vae_score" else {}
+    arguments = () if METRICS[name].needs == "codes" else (factors,)
+    dense = METRICS[name].function(np.zeros((60, 5)), *arguments, **settings).score
+    assert METRICS[name].function(sparse.csr_array((60, 5)), *arguments, **settings).score == dense
+
+
 def test_bad_sparse_codes_are_refused() -> None:
     codes, factors = sample(50)
     codes[3, 2] = np.nan

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from scipy import sparse
+from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
@@ -123,6 +124,23 @@ def test_absorption_is_the_share_that_a_specific_latent_takes_over() -> None:
     assert found.absorbing[1] == (1,)
     assert found.score == pytest.approx(taken / 3)
     assert found.missed == pytest.approx([0, taken, 0])
+
+
+def test_absorption_by_chance_is_rare() -> None:
+    """A latent is called specific to a value that it knows nothing about with a probability below 0.01 per value."""
+    rng = np.random.default_rng(0)
+    draws, found, scores = 300, 0, []
+    for seed in range(draws):
+        codes = (rng.uniform(size=(300, 40)) < 0.03).astype(float)  # active in nine samples or so
+        codes[:, 0] = rng.uniform(size=300) < 0.8  # a main latent of both values, silent in a fifth of the samples
+        result = metrics.absorption(codes, rng.integers(0, 2, 300), seed=seed)
+        found += sum(len(latents) > 0 for latents in result.absorbing)
+        scores.append(result.score)
+    assert found <= binom.ppf(0.999, 2 * draws, 0.01)
+    assert np.mean(scores) < 0.01 * 0.2
+    shuffled = unweave.score_codes(codes, rng.integers(0, 2, 300), metrics="absorption", null=50).worth["absorption"]
+    assert shuffled.chance is not None
+    assert shuffled.chance < 0.01 * 0.2
 
 
 def test_a_value_without_a_main_latent_has_no_absorption() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import LinearSVC
@@ -15,6 +16,7 @@ from tests.metrics.samples import mixed, noise
 from unweave import metrics
 from unweave.errors import InputError
 from unweave.metrics import METRICS
+from unweave.metrics.scoring.scores import result_to_plain
 from unweave.metrics.scoring.vectors import columns_of, principal
 
 CODES, LABELS = mixed(400)
@@ -41,16 +43,22 @@ def test_every_metric_of_codes_and_factors_takes_groups_or_all_columns() -> None
 @pytest.mark.parametrize("name", GROUPED)
 def test_groups_of_one_give_the_same_bits(name: str) -> None:
     function, settings = METRICS[name].function, QUICK.get(name, {})
-    expected = function(CODES, LABELS, **settings)
+    expected = result_to_plain(function(CODES, LABELS, **settings))
     for groups in (1, [[0], [1], [2], [3]]):
-        assert function(CODES, LABELS, groups=groups, **settings).score == expected.score
+        assert result_to_plain(function(CODES, LABELS, groups=groups, **settings)) == expected
     if name in ("mig", "modularity", "dcimig"):
-        assert function(CODES, LABELS, groups=1, joint="neighbours").score == expected.score
+        assert result_to_plain(function(CODES, LABELS, groups=1, joint="neighbours")) == expected
     if name == "infomec":
         levels = np.round(CODES)
-        assert function(levels, LABELS, discrete=True, groups=1).nmi.tolist() == (
-            function(levels, LABELS, discrete=True).nmi.tolist()
-        )
+        plain = result_to_plain(function(levels, LABELS, discrete=True))
+        assert result_to_plain(function(levels, LABELS, discrete=True, groups=1)) == plain
+
+
+def test_groups_of_one_give_the_same_bits_in_the_scorer() -> None:
+    """Also of metrics that take codes alone, and of those that the scorer groups."""
+    names = ["follows", "explicitness", *(name for name, metric in METRICS.items() if metric.needs == "codes")]
+    expected = unweave.score_codes(CODES, LABELS, metrics=names).to_json()
+    assert unweave.score_codes(CODES, LABELS, metrics=names, dims_per_latent=1).to_json() == expected
 
 
 @pytest.mark.parametrize("name", GROUPED)
@@ -134,6 +142,9 @@ def test_an_encoder_of_vectors_is_scored_by_every_metric() -> None:
         ([[0, 4]], "different columns from 0 to 3"),
         ([[0], []], "groups must be lists of columns"),
         (["01"], "groups must be lists of columns"),
+        ([0, 1], "groups must be lists of columns"),
+        ([[0.5, 1]], "groups must be lists of columns"),
+        ([[None]], "groups must be lists of columns"),
     ],
 )
 def test_groups_that_do_not_fit_are_a_sentence(groups: Any, message: str) -> None:
@@ -142,3 +153,6 @@ def test_groups_that_do_not_fit_are_a_sentence(groups: Any, message: str) -> Non
     with pytest.raises(InputError, match="groups or dims_per_latent, not both"):
         unweave.score_codes(CODES, LABELS, groups=[[0]], dims_per_latent=2)
     assert columns_of("mig", None, 2) == [[0], [1]]
+    grouped: list[Any] = [np.array([[0, 2], [1, 3]]), torch.tensor([[0, 2], [1, 3]]), (range(0, 4, 2), range(1, 4, 2))]
+    for pairs in grouped:
+        assert columns_of("mig", pairs, 4) == [[0, 2], [1, 3]]

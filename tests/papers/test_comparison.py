@@ -207,6 +207,17 @@ def test_the_runs_of_a_study_are_compared_by_method(monkeypatch: pytest.MonkeyPa
     assert f"PCA {latest.name[:8]}" in set(found["method"])
 
 
+def test_runs_that_chose_the_settings_of_a_second_stage_are_not_compared(tmp_path: Path) -> None:
+    study = unweave.Study(STUDY + '[select]\nby = "mig"\nper = ["recipe"]\nseeds = [7, 8, 9]\n', store=tmp_path)
+    study.run(workers=1)
+    found = compare(study, metrics=["mig"], bootstrap=0).table
+    second = [each for each in study.runs() if each.configuration.seed >= 7]
+    assert found["runs"].tolist() == [3]
+    assert found["mean"][0] == pytest.approx(
+        np.mean([unweave.score(each, metrics="mig").table["mig"] for each in second])
+    )
+
+
 def test_a_stored_run_is_not_compared_with_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     mine = unweave.train("pca", unweave.load("xysquares", size=8), latents=2, store=tmp_path)
     table = fabricated(monkeypatch, {protocol(): [0.1, 0.2]})

@@ -9,6 +9,7 @@ import typer
 
 from unweave.cli.options import (
     Discrete,
+    FactorKinds,
     FactorsFile,
     GivenCodes,
     Missing,
@@ -39,6 +40,7 @@ def compare(
         str | None,
         typer.Option(help="The data set of encoders, or that codes belong to, as in dsprites,size=32."),
     ] = None,
+    kinds: FactorKinds = None,
     missing: Missing = "error",
     discrete: Discrete = False,
     metrics: Annotated[
@@ -82,7 +84,9 @@ def compare(
     if runs:
         given += open_representations(runs, GivenCodes(), store, trust=trust, data=images)
     for path in dict.fromkeys(codes or ()):
-        (opened,) = open_representations(None, GivenCodes(path, factors, None, missing, discrete), store, trust=trust)
+        (opened,) = open_representations(
+            None, GivenCodes(path, factors, None, missing, discrete, kinds), store, trust=trust
+        )
         if sum(other.stem == path.stem for other in codes or ()) > 1:
             opened.label = str(path)
         given.append(opened)

@@ -12,6 +12,7 @@ from unweave.cli.options import (
     ENCODER,
     CodesFile,
     Discrete,
+    FactorKinds,
     FactorsFile,
     GivenCodes,
     ImagesPath,
@@ -53,6 +54,7 @@ def explore(
     codes: CodesFile = None,
     factors: FactorsFile = None,
     images: ImagesPath = None,
+    kinds: FactorKinds = None,
     missing: Missing = "error",
     discrete: Discrete = False,
     store: Store = None,
@@ -61,7 +63,7 @@ def explore(
     from unweave.explore import find_selection, serve
     from unweave.explore.run_selection import select_given
 
-    given = GivenCodes(codes, factors, images, missing, discrete)
+    given = GivenCodes(codes, factors, images, missing, discrete, kinds)
     if codes is not None or (target is not None and ENCODER.fullmatch(target)):
         loaded = None if data is None else load_data(data)
         names = None if target is None else [target]

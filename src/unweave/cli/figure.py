@@ -12,6 +12,7 @@ from rich.table import Table
 from unweave.cli.options import (
     CodesFile,
     Discrete,
+    FactorKinds,
     FactorsFile,
     GivenCodes,
     ImagesPath,
@@ -70,6 +71,7 @@ def figure(
     codes: CodesFile = None,
     factors: FactorsFile = None,
     images: ImagesPath = None,
+    kinds: FactorKinds = None,
     missing: Missing = "error",
     discrete: Discrete = False,
     settings: Annotated[
@@ -101,7 +103,7 @@ def figure(
     entry = figure_named(name)
     path = _checked_path(out or Path(f"{entry.name}.png"), entry)
     _check_source(entry, runs or ([str(codes)] if codes is not None else None), study, table, data)
-    represented = GivenCodes(codes, factors, images, missing, discrete)
+    represented = GivenCodes(codes, factors, images, missing, discrete, kinds)
     if where and study is None and table is None:
         raise InputError("--where chooses runs of --study or --table: name one of them.")
     options, given = split_data(parse(settings))

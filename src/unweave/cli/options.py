@@ -165,6 +165,15 @@ ImagesPath = Annotated[
 Missing = Annotated[
     str, typer.Option(help="With --factors: error, or drop to leave rows without a value out of that factor.")
 ]
+FactorKinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        help="With --factors: what a column is, as in age=continuous, or ordered, cyclic or categorical; can be "
+        "repeated.",
+        show_default="by its values",
+    ),
+]
 Discrete = Annotated[bool, typer.Option("--discrete", help="With --codes: every latent takes one of a few values.")]
 ENCODER = re.compile(r"(?!zoo:|public:)[^\W\d][\w.]*:[^\W\d][\w.]*")  # module:name
 
@@ -221,6 +230,7 @@ class GivenCodes(NamedTuple):
     images: Path | None = None
     missing: str = "error"
     discrete: bool = False
+    kinds: list[str] | None = None  # as NAME=KIND
 
 
 def open_representations(
@@ -246,8 +256,10 @@ def open_representations(
     if bool(names) == (given.codes is not None):
         raise InputError("give either runs (or encoders as module:name), or --codes FILE and --factors FILE.")
     if given.codes is None:
-        if any((given.factors, given.images, given.discrete)):
-            raise InputError("--factors, --images and --discrete can be used with --codes only: a run knows its own.")
+        if any((given.factors, given.images, given.discrete, given.kinds)):
+            raise InputError(
+                "--factors, --kind, --images and --discrete can be used with --codes only: a run knows its own."
+            )
         return [
             opened
             for name in dict.fromkeys(names or ())
@@ -261,12 +273,21 @@ def open_representations(
         raise InputError("--data can be used with runs and encoders only: codes have --factors and --images.")
     if given.missing not in ("error", "drop"):
         raise InputError(f"--missing takes error or drop, got {given.missing!r}.")
-    options: dict[str, Any] = {"missing": given.missing}
+    options: dict[str, Any] = {"missing": given.missing, "kinds": _kinds(given.kinds)}
     factors: Any = given.factors
     if given.images is None:
         factors = read_factors(factors, header_optional=True, **options)
     codes = read_matrix(given.codes)
     return [Codes(codes, factors, images=given.images, discrete=given.discrete, name=given.codes.stem, **options)]
+
+
+def _kinds(words: Sequence[str] | None) -> dict[str, str] | None:
+    """Read the kinds of factors, each written as NAME=KIND."""
+    pairs = [word.rpartition("=") for word in words or ()]
+    for (name, _, kind), word in zip(pairs, words or (), strict=True):
+        if not name or not kind:
+            raise InputError(f"--kind takes NAME=KIND, as in age=continuous, got {word!r}.")
+    return {name: kind for name, _, kind in pairs} or None
 
 
 def _encoders(name: str, data: FactorData | None) -> list[Encoder]:

@@ -11,6 +11,7 @@ from unweave.cli.options import (
     ENCODER,
     CodesFile,
     Discrete,
+    FactorKinds,
     FactorsFile,
     GivenCodes,
     ImagesPath,
@@ -48,6 +49,7 @@ def report(
     codes: CodesFile = None,
     factors: FactorsFile = None,
     pictures: ImagesPath = None,
+    kinds: FactorKinds = None,
     missing: Missing = "error",
     discrete: Discrete = False,
     scored: Annotated[
@@ -73,7 +75,7 @@ def report(
     if options and data is None:
         raise InputError("--set has the options of --data: name the data set with --data.")
     images = None if data is None else load_data(data, options)
-    given = GivenCodes(codes, factors, pictures, missing, discrete)
+    given = GivenCodes(codes, factors, pictures, missing, discrete, kinds)
     if runs and not any(map(ENCODER.fullmatch, runs)) and given == GivenCodes():
         opened: list[Any] = list(find_runs(runs, store))  # also without weights
     else:

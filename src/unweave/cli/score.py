@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from rich.table import Table
 from unweave.cli.options import (
     CodesFile,
     Discrete,
+    FactorKinds,
     FactorsFile,
     GivenCodes,
     Json,
@@ -52,6 +54,7 @@ def score(
     ] = None,
     codes: CodesFile = None,
     factors: FactorsFile = None,
+    kinds: FactorKinds = None,
     missing: Missing = "error",
     metrics: Annotated[
         list[str] | None,
@@ -88,6 +91,14 @@ def score(
     dims_per_latent: Annotated[
         int | None,
         typer.Option(help="Number of adjacent columns of the codes that form one latent.", show_default="1"),
+    ] = None,
+    groups: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--group",
+            help="The columns of the codes that form one latent, as in 0-3 or 0,2,5; once for each latent.",
+            show_default="one column each",
+        ),
     ] = None,
     discrete: Discrete = False,
     matrix: Annotated[
@@ -147,7 +158,7 @@ def score(
         metrics = [*(metrics or ()), *names_in("metrics", listed)]
     of_metrics = _by_metric(others, metrics)
     images = None if data is None else load_data(data, options)
-    given = GivenCodes(codes, factors, None, missing, discrete)
+    given = GivenCodes(codes, factors, None, missing, discrete, kinds)
     opened = open_representations(runs, given, store, trust=trust, data=images)
     asked: Any = metrics or "all"
     if matrix and metrics and "follows" not in metrics:
@@ -155,6 +166,7 @@ def score(
     arguments: dict[str, Any] = {"metrics": asked, "settings": of_metrics, "seed": seed, "workers": workers}
     arguments |= {"null": null, "bootstrap": bootstrap}
     arguments |= {} if dims_per_latent is None else {"dims_per_latent": dims_per_latent}
+    arguments |= {"groups": [_columns(group) for group in groups]} if groups else {}
     arguments |= {name: value for name, value in sizes.items() if value is not None}
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", UserWarning)
@@ -272,6 +284,16 @@ def _print_left_out(scored: Mapping[str, Scores]) -> None:
         console.print("\nnot computed:")
     for (reason, where), metrics in lines.items():
         console.print(f"  {', '.join(metrics)}: {reason}{where}", soft_wrap=True, highlight=False)
+
+
+def _columns(word: str) -> list[int]:
+    """Read the columns of a latent, written as 0-3 or 0,2,5."""
+    columns: list[int] = []
+    for part in word.split(","):
+        if not (found := re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)):
+            raise InputError(f"--group takes columns, as in 0-3 or 0,2,5, got {word!r}.")
+        columns += range(int(found[1]), int(found[2] or found[1]) + 1)
+    return columns
 
 
 def _by_metric(settings: Mapping[str, Any], metrics: Sequence[str] | None) -> dict[str, dict[str, Any]]:

@@ -54,7 +54,8 @@ class LabelTable(FactorData):
         """Return what is hashed of the table."""
         if self._table is None:
             return ()
-        kinds = list(self._table.space.kinds) if self._table.space else ["continuous", *self._table.words]
+        declared = [name for name, kind in self._table.declared.items() if kind == "continuous"]
+        kinds = list(self._table.space.kinds) if self._table.space else ["continuous", *self._table.words, *declared]
         described = f"{self._table.codes.dtype} {self._table.names} {kinds}"
         return described, self._table.codes.numpy().tobytes()
 

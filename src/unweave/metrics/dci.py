@@ -24,6 +24,7 @@ from unweave.metrics.scoring.inputs import (
     Labelled,
     LabelResult,
     check_groups_of_sparse,
+    check_single_precision,
     fit_and_test,
     standardised,
 )
@@ -114,6 +115,8 @@ def dci(
     if importance == "gbt":
         rows = _boosting(train, held_out, seed)
     else:
+        if importance == "gbt-exact":
+            check_single_precision("dci", train.codes, held_out.codes)
         fit = {"gbt-exact": _exact_boosting, "forest": _forest, "svm": _svm}[importance]
         classes = train.factors.max(0)[train.varying] + 1
         rows = each_factor(lambda factor: fit(train, held_out, factor, seed), train.varying, costs=classes)

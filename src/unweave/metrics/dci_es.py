@@ -10,7 +10,16 @@ import numpy as np
 
 from unweave.errors import InputError, whole
 from unweave.metrics.estimators.parallel_fits import SKLEARN_PARALLEL, agreement, each_factor
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Kinds, Labelled, LabelResult, fit_and_test
+from unweave.metrics.scoring.inputs import (
+    Codes,
+    Factors,
+    Floats,
+    Kinds,
+    Labelled,
+    LabelResult,
+    check_single_precision,
+    fit_and_test,
+)
 from unweave.metrics.scoring.vectors import Groups, columns_of
 from unweave.settings import Count, Seed
 
@@ -83,10 +92,12 @@ def dci_es(
     if len(steps) < 2 or steps != sorted(set(steps)):
         raise InputError(f"dci_es: depths must be at least two different ones in increasing order, got {steps}.")
     train, held_out = fit_and_test("dci_es", codes, factors, test, seed, kinds=kinds)
+    check_single_precision("dci_es", train.codes, held_out.codes)
     latents = columns_of("dci_es", groups, train.codes.shape[1])
     rows = each_factor(lambda factor: _losses(train, held_out, factor, steps, trees, seed), train.varying)
     loss = np.minimum.accumulate(np.stack(rows), axis=1)  # (K, depths)
-    guess = np.where(train.continuous, 1.0, 1 - 1 / (train.factors.max(0) + 1))[train.varying]
+    classes = train.factors.max(0)[train.varying] + 1
+    guess = np.where(train.continuous[train.varying], 1.0, 1 - 1 / classes)
     above = loss - loss.min(1, keepdims=True)
     area = ((above[:, 1:] + above[:, :-1]) / 2 * np.diff(steps)).sum(1)
     per_factor = 1 - 2 * area / ((steps[-1] - steps[0]) * guess)

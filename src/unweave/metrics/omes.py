@@ -112,7 +112,7 @@ def omes(
 def _correlations(first: Floats, second: Floats) -> Floats:
     """Return the correlation (D,) of each column of two arrays (n, D), 1 if a column is constant."""
     a, b = first - first.mean(0), second - second.mean(0)
-    size = np.sqrt((a**2).sum(0) * (b**2).sum(0))
+    size = np.sqrt((a**2).sum(0)) * np.sqrt((b**2).sum(0))
     return np.asarray(np.divide((a * b).sum(0), size, out=np.ones(len(size)), where=size > 0).clip(-1, 1))
 
 

@@ -31,6 +31,7 @@ from unweave.representation import Codes, Encoder, Representation
 from unweave.streams import stream
 from unweave.study import Study
 from unweave.study.results import (
+    FINAL,
     VARIES,
     Form,
     Grid,
@@ -197,12 +198,16 @@ def _entries(what: Any, data: FactorData | None, store: str | Path | None, trust
 
 
 def _of_study(study: Study) -> Iterator[_Entry]:
-    """Yield the finished runs of a study; the row of a run is its recipe with the settings that the study varies."""
+    """Yield the finished runs of a study; the row of a run is its recipe with the settings that the study varies.
+
+    If the study has a second stage that has begun, only its runs count, because those of the first chose the settings.
+    """
     table = study.table()
     keys = [key for key in table.attrs[VARIES] if key in table and key not in ("data", "recipe", "seed")]
     settings = [key for key in keys if not key.startswith("data.")]
     methods = dict(zip(table["run"], with_varied_settings(table, "recipe", settings), strict=True))
-    for run in study.runs():
+    final = set(table.attrs[FINAL])
+    for run in study.runs(lambda row: not final or row.run in final):
         yield _Entry(title_of(methods[run.name]), run, None, run.configuration.data)
 
 

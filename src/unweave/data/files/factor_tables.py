@@ -21,6 +21,7 @@ from unweave.factors import Categorical, Cyclic, Factor, FactorSpace, Ordered
 
 Missing = Literal["error", "drop"]  # what happens to missing values of factors
 KINDS: dict[str, type[Factor]] = {"ordered": Ordered, "cyclic": Cyclic, "categorical": Categorical}
+CONTINUOUS = "continuous"  # a kind that has no grid
 TABLE_FILES = (".npy", ".npz", ".csv", ".parquet")
 FACTOR_KEYS = ("factors", "labels", "latents_classes")  # names of arrays in .npz and .h5 files
 MATRIX_KEYS = ("codes", "z", "latents", "embeddings")
@@ -42,6 +43,7 @@ class Table:
     continuous: Mapping[str, int]  # the number of distinct values of each continuous factor
     values: Mapping[str, NDArray[Any]]  # the distinct values of each factor, in increasing order
     missing: Mapping[str, int] = field(default_factory=dict)  # the number of missing values, where there are any
+    declared: Mapping[str, str] = field(default_factory=dict)  # the kinds that were given
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -103,21 +105,24 @@ class Table:
             column = parse_column(name, entries[~absent[name]], mixed=kinds.get(name) == "categorical")
             values, inverse = np.unique(column, return_inverse=True)
             fractions = column.dtype.kind == "f" and bool((values % 1 != 0).any())
-            if fractions and name not in kinds and len(values) > min(MOST_VALUES, len(column) // 2):
-                continuous[name] = len(values)
             kind = kinds.get(name) or ("categorical" if column.dtype.kind == "U" else "ordered")
-            factors[name] = KINDS[kind](len(values))
+            if kind == CONTINUOUS and column.dtype.kind == "U":
+                raise InputError(f"factor {name} has words, so it cannot be continuous.")
+            many = fractions and name not in kinds and len(values) > min(MOST_VALUES, len(column) // 2)
+            if many or kind == CONTINUOUS:
+                continuous[name] = len(values)
+            factors[name] = KINDS.get(kind, Ordered)(len(values))
             parsed[name], found[name], classes[name] = column, values, inverse.reshape(-1).astype(np.int64)
         names = tuple(columns)
         if not continuous and not counts:
             space = FactorSpace(names, tuple(factors.values()))
             stacked = torch.stack([torch.from_numpy(column) for column in classes.values()], dim=1)
-            return cls(stacked, names, space, continuous, found)
+            return cls(stacked, names, space, continuous, found, declared=kinds)
         raw = np.full((len(absent[names[0]]), len(names)), np.nan)
         for k, (name, column) in enumerate(parsed.items()):
             words = column.dtype.kind == "U"
             raw[~absent[name], k] = classes[name] if words else as_floats(name, column)
-        return cls(torch.from_numpy(raw), names, None, continuous, found, counts)
+        return cls(torch.from_numpy(raw), names, None, continuous, found, counts, kinds)
 
 
 def _count_missing(absent: Mapping[str, NDArray[np.bool_]], missing: Missing) -> dict[str, int]:
@@ -145,8 +150,8 @@ def _checked_kinds(kinds: Mapping[str, str] | None, columns: Mapping[str, Any]) 
     for name, kind in (kinds or {}).items():
         if name not in columns:
             raise unknown("factor", name, columns)
-        if kind not in KINDS:
-            raise unknown("kind", str(kind), KINDS)
+        if kind not in (*KINDS, CONTINUOUS):
+            raise unknown("kind", str(kind), (*KINDS, CONTINUOUS))
     return kinds or {}
 
 

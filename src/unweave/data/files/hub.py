@@ -54,7 +54,7 @@ def load_hub(
         split: The split, or several as in ``train+test``; by default the only one, or ``train``.
         image: The column of images; needed if there are several.
         factors: The columns that are factors; by default all with numbers or words.
-        kinds: The kind of factors by their name: "ordered", "cyclic" or "categorical".
+        kinds: The kind of factors by their name: "ordered", "cyclic", "categorical" or "continuous".
         size: The height and width that images are resized to; without it they keep their own.
         filter: The filter by which they are resized: "bilinear", "lanczos", "bicubic" or "box".
 

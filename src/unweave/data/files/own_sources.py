@@ -56,7 +56,7 @@ def load_own(
             folder, an array called factors or labels of an .npz or .h5 file, and the labels of a Dataset are found
             without it.
         names: The names of the columns of factors.
-        kinds: The kind of factors by their name: "ordered", "cyclic" or "categorical".
+        kinds: The kind of factors by their name: "ordered", "cyclic", "categorical" or "continuous".
         size: The height and width that images are resized to; without it they keep their own.
         filter: The filter by which they are resized: "bilinear", "lanczos", "bicubic" or "box".
         missing: What happens to missing values of factors: "error" refuses them with their count, and "drop" leaves

@@ -97,7 +97,7 @@ def sparse_joint_entropies(levels: SparseLevels, factors: Integers) -> Floats:
         classes = int(column.max()) + 1
         keys, counts = np.unique(pair * classes + column[row], return_counts=True)
         owner = keys // (classes * (int(level.max(initial=0)) + 1))
-        weighted = np.bincount(owner, counts * np.log(counts), latents)
+        weighted = np.bincount(owner, counts * np.log(counts), latents).astype(np.float64)  # integers if there are none
         total, step = np.bincount(column, minlength=classes), max(1, TABLE // classes)
         for start in range(0, latents, step):
             block = slice(start, min(start + step, latents))

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unweave.data import FactorData
-from unweave.data.files.factor_tables import Missing, Table
+from unweave.data.files.factor_tables import Missing, Table, frame_columns, in_order
 from unweave.data.files.own_sources import read_factors
-from unweave.errors import InputError
+from unweave.errors import InputError, unknown
 from unweave.metrics.scoring.catalogue import Metric
 from unweave.metrics.scoring.inputs import Factors, Kinds, check_factors, kinds_of, num_varying, to_numpy
 
@@ -46,27 +47,89 @@ class FactorKinds:
 
 
 def read_kinds(
-    factors: Factors | Table | Mapping[str, Any], names: Sequence[str] | None, kinds: Kinds, missing: Missing
+    factors: Factors | Table | Mapping[str, Any],
+    names: Sequence[str] | None,
+    kinds: Kinds | Mapping[str, str],
+    missing: Missing,
 ) -> tuple[Any, FactorKinds]:
     """Return factors as a matrix, and their names and kinds; arrays of one type stay as they are."""
     table = factors if isinstance(factors, Table) else None
-    if table is None and not isinstance(factors, Mapping) and not hasattr(factors, "columns"):
-        array = to_numpy("score_codes", "factors", factors, objects=True)
-        if array.dtype.kind != "O" or not _several_types(array):
-            checked = check_factors("score_codes", factors)
-            width = checked.shape[1]
-            named = tuple(f"factor{k}" for k in range(width)) if names is None else tuple(map(str, names))
-            if len(named) != width:
-                raise InputError(f"score_codes: {width} factors need as many names, got {len(named)}.")
-            return factors, FactorKinds(named, declared=dict(enumerate(kinds_of("score_codes", checked, kinds))))
-        factors = array
+    if table is None and not is_table(factors):
+        checked = check_factors("score_codes", factors)
+        width = checked.shape[1]
+        named = tuple(f"factor{k}" for k in range(width)) if names is None else tuple(map(str, names))
+        if len(named) != width:
+            raise InputError(f"score_codes: {width} factors need as many names, got {len(named)}.")
+        declared = kinds_of("score_codes", checked, _by_column(kinds, named))
+        return factors, FactorKinds(named, declared=dict(enumerate(declared)))
     if table is None:
         table = read_factors(factors, names=names, missing=missing)
     assert table is not None
     found = _kinds_of(table)
-    given = kinds_of("score_codes", np.asarray(table.numbers), kinds) if kinds else ()
-    declared = {**dict(enumerate(given)), **found.declared}
-    return table.numbers, FactorKinds(found.names, found.words, declared)
+    given = {**found.declared, **_by_column(kinds, found.names)}
+    for column in found.words:
+        if given[column] == "continuous":
+            raise InputError(f"score_codes: factor {found.names[column]} has words, so it cannot be continuous.")
+    numbers = table.numbers
+    declared = kinds_of("score_codes", np.asarray(numbers), given)
+    return numbers, FactorKinds(found.names, found.words, dict(enumerate(declared)))
+
+
+def is_table(factors: Any) -> bool:
+    """Return whether factors have columns of their own kinds: a frame, a dictionary, words beside fractions."""
+    if isinstance(factors, Table | Mapping) or hasattr(factors, "columns"):
+        return True
+    array = to_numpy("score_codes", "factors", factors, objects=True)
+    return array.dtype.kind == "O" and _several_types(array)
+
+
+def read_both(
+    factors: Any, test: Any, names: Sequence[str] | None, kinds: Any, missing: Missing
+) -> tuple[Any, Any, FactorKinds]:
+    """Return the factors of two samples as matrices, with their names and kinds; a word has one number in both."""
+    if isinstance(factors, Table) or not is_table(factors):
+        sample_factors, declared = read_kinds(factors, names, kinds, missing)
+        return sample_factors, test, declared
+    sample, others = _columns(factors, names), _columns(test, names)
+    if list(sample) != list(others):
+        raise InputError(f"score_codes: the test sample has the factors {list(others)}, but the sample {list(sample)}.")
+    joined = {name: np.concatenate([column, others[name]]) for name, column in sample.items()}
+    both, declared = read_kinds(Table.of(joined, missing=missing), None, kinds, missing)
+    rows = len(next(iter(sample.values())))
+    return both[:rows], both[rows:], declared
+
+
+def _columns(factors: Any, names: Sequence[str] | None) -> dict[str, NDArray[Any]]:
+    """Return the columns of a table by name, without one of file names."""
+    if hasattr(factors, "columns"):
+        return in_order("the frame of factors", frame_columns(factors), None)
+    if isinstance(factors, Mapping):
+        return {str(name): np.asarray(column) for name, column in factors.items()}
+    array = to_numpy("score_codes", "factors", factors, objects=True)
+    array = array[:, None] if array.ndim == 1 else array
+    return dict(zip(names or [f"factor{k}" for k in range(array.shape[1])], array.T, strict=True))
+
+
+def _by_column(kinds: Any, names: Sequence[str]) -> dict[Any, str]:
+    """Return kinds, which may be a list or given by the name of a factor, by column."""
+    if not isinstance(kinds, Mapping):
+        if isinstance(kinds, str) or (kinds is not None and len(kinds) != len(names)):
+            raise InputError(
+                f"score_codes: kinds must have one kind for each of the {len(names)} factors, got {kinds!r}."
+            )
+        return dict(enumerate(kinds or ()))
+    for name in kinds:
+        if isinstance(name, str) and name not in names:
+            raise unknown("factor", name, names)
+    return {names.index(name) if isinstance(name, str) else name: kind for name, kind in kinds.items()}
+
+
+def missing_note(names: Sequence[str], factors: NDArray[Any]) -> dict[str, str]:
+    """Return a note on how many rows have no value of each factor (N, K), none if all have one."""
+    known = factors == factors if factors.dtype.kind == "f" else factors != None  # noqa: E711
+    counts = len(factors) - known.sum(0)
+    gaps = [f"{name} {count:,}" for name, count in zip(names, counts, strict=True) if count]
+    return {"rows without a value": f"{', '.join(gaps)} of {len(factors):,}, left out of that factor"} if gaps else {}
 
 
 def kinds_of_data(data: FactorData) -> FactorKinds:
@@ -77,7 +140,8 @@ def kinds_of_data(data: FactorData) -> FactorKinds:
 
 def _kinds_of(table: Table) -> FactorKinds:
     words = tuple(map(table.names.index, table.words))
-    return FactorKinds(table.names, words, dict.fromkeys(words, "categorical"))
+    declared = {table.names.index(name): kind for name, kind in table.declared.items()}
+    return FactorKinds(table.names, words, {**dict.fromkeys(words, "categorical"), **declared})
 
 
 def _several_types(array: Any) -> bool:

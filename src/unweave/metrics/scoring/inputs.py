@@ -118,6 +118,13 @@ def check_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> 
     return array
 
 
+def check_single_precision(metric: str, *codes: Floats) -> None:
+    """Raise an error if codes are too large for the single precision that scikit-learn's trees compute in."""
+    most = max(float(np.abs(each).max(initial=0)) for each in codes)
+    if most > float(np.finfo(np.float32).max):
+        raise InputError(f"{metric}: codes reach {most:.1e}, too large for scikit-learn's trees; rescale them first.")
+
+
 def check_any_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> Any:
     """Return codes (N, D) as float64, or as :class:`SparseCodes` if they are sparse, or raise an error."""
     check = check_sparse if is_sparse(codes) else check_codes

@@ -17,7 +17,7 @@ from unweave.metrics.estimators.parallel_fits import limited
 from unweave.metrics.scoring.catalogue import Metric
 from unweave.metrics.scoring.encoded import EncodedData
 from unweave.metrics.scoring.encoders import Encode, is_discrete, likelihood_of, posterior_of, reconstruction_of
-from unweave.metrics.scoring.factor_kinds import FactorKinds, kinds_of_data, read_kinds
+from unweave.metrics.scoring.factor_kinds import FactorKinds, kinds_of_data, missing_note, read_both, read_kinds
 from unweave.metrics.scoring.inputs import (
     TEST,
     Codes,
@@ -47,7 +47,7 @@ def score_codes(
     missing: Missing = "error",
     test: tuple[Codes, Factors] | None = None,
     discrete: bool = False,
-    kinds: Kinds = None,
+    kinds: Kinds | Mapping[str, str] = None,
     groups: Groups = None,
     dims_per_latent: int | None = None,
     settings: Settings | None = None,
@@ -75,8 +75,8 @@ def score_codes(
         test: Codes and factors of another sample, for metrics that fit and then test. Without it, they split the given
             sample.
         discrete: Whether every latent takes one of a few values.
-        kinds: The kind of each factor, ``"categorical"``, ``"ordered"`` or ``"continuous"``, as a list or by column; by
-            default columns with fractions are continuous, and whole numbers are values on a grid.
+        kinds: The kind of each factor, ``"categorical"``, ``"ordered"`` or ``"continuous"``, as a list, or by column
+            or name; by default columns with fractions are continuous, and whole numbers are values on a grid.
         groups: The columns of each latent that is a vector, like ``[[0, 1], [2, 3]]``; every metric treats a group as
             one latent, as :mod:`unweave.metrics.scoring.vectors` describes.
         dims_per_latent: Instead of ``groups``, the number of adjacent columns of each latent.
@@ -108,7 +108,11 @@ def score_codes(
     columns_of("score_codes", groups, checked.shape[1])  # raises if they do not fit
     there, declared = ScoringInputs({"codes"}, sparse=sparse), FactorKinds()
     if factors is not None:
-        factors, declared = read_kinds(factors, names, kinds, missing)
+        if isinstance(test, tuple | list) and len(test) == 2:
+            factors, test_factors, declared = read_both(factors, test[1], names, kinds, missing)
+            test = (test[0], test_factors)
+        else:
+            factors, declared = read_kinds(factors, names, kinds, missing)
         table = check_factors("score_codes", factors)
         if len(table) != len(checked):
             raise InputError(f"score_codes: got {len(checked):,} codes but {len(table):,} rows of factors.")
@@ -123,6 +127,8 @@ def score_codes(
     }
 
     measured = _Measured(metrics, settings, declared, left_out, _Asked.of(wanted, metrics, null, bootstrap, seed))
+    if factors is not None:
+        measured.scores.notes.update(missing_note(declared.names, table))
     if sparse and (never := int((checked.counts == 0).sum())):
         measured.scores.notes["latents that are never active"] = f"{never:,} of {checked.shape[1]:,}"
     with limited(workers):
@@ -212,6 +218,8 @@ def score(
         common["likelihood"] = likelihood
 
     measured = _Measured(metrics, settings, kinds, left_out, _Asked.of(wanted, metrics, null, bootstrap, seed))
+    if data.labels is not None:
+        measured.scores.notes.update(missing_note(kinds.names, data.labels.numpy()))
     with limited(workers):
         for metric in wanted:
             if metric.most_latents and (reason := _slow(metric, metrics, encoded.sample.codes.shape[1])):

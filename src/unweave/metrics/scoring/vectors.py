@@ -7,11 +7,12 @@ vector, by nearest neighbours; importances are summed over a group, and classifi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from unweave.errors import InputError, whole
 
@@ -25,18 +26,27 @@ def columns_of(metric: str, groups: Groups, columns: int) -> Columns:
     """Return the columns of each latent: every column by itself without groups, or as the groups say."""
     if groups is None:
         return [[column] for column in range(columns)]
-    if not isinstance(groups, Sequence):
-        size = whole(f"{metric}: the number of columns per latent", groups, at_least=1)
+    given: Any = groups.tolist() if isinstance(groups, np.ndarray | Tensor) else groups
+    if not isinstance(given, Sequence):
+        size = whole(f"{metric}: the number of columns per latent", given, at_least=1)
         if columns % size:
             raise InputError(f"{metric}: {columns} columns cannot be divided into latents of {size}.")
         return np.arange(columns).reshape(-1, size).tolist()
-    found = [[int(column) for column in group] for group in groups if not isinstance(group, str)]
+    found = [_indices(group) for group in given]
     flat = [column for group in found for column in group]
-    if len(found) != len(groups) or not flat or not all(found):
+    if not all(found) or not flat:
         raise InputError(f"{metric}: groups must be lists of columns, like [[0, 1], [2, 3]], got {groups!r}.")
     if len(set(flat)) < len(flat) or not 0 <= min(flat) <= max(flat) < columns:
         raise InputError(f"{metric}: groups must have different columns from 0 to {columns - 1}, got {groups!r}.")
     return found
+
+
+def _indices(group: Any) -> list[int]:
+    """Return the columns of a group as whole numbers, nothing if it is no list of such."""
+    if isinstance(group, str) or not isinstance(group, Iterable):
+        return []
+    columns = list(group)
+    return [int(column) for column in columns] if all(isinstance(c, int | np.integer) for c in columns) else []
 
 
 def are_single(groups: Columns) -> bool:
