@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -38,6 +39,23 @@ def test_a_closed_pipe_ends_quietly() -> None:
         f"{COMMAND} recipes list | head -c 1", shell=True, capture_output=True, text=True, executable="/bin/bash"
     )
     assert done.stderr == ""
+
+
+def test_ctrl_c_while_the_interpreter_exits_ends_it_without_a_traceback() -> None:
+    again = """
+import atexit, os, signal
+import unweave.cli.app
+from unweave.cli import main
+
+def stopped():
+    os.kill(os.getpid(), signal.SIGINT)
+
+unweave.cli.app.app = stopped
+atexit.register(stopped)
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", again], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, "")
 
 
 def test_a_full_disk_behind_the_output_is_a_sentence() -> None:

@@ -66,8 +66,12 @@ def test_several_runs_list_what_was_not_computed_and_name_runs_that_differ(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["abc", "--set", "size=16"], "got 'size': did you mean data.size=16?"),
-        (["abc", "--metric", "mig", "--set", "bins=5"], "got 'bins': did you mean mig.bins=5?"),
+        (["abc", "--set", "size=16"], "got 'size': did you mean --set data.size=16?"),
+        (["abc", "--metric", "mig", "--set", "bins=5"], "got 'bins': did you mean --set mig.bins=5?"),
+        (["abc", "--metric", "mig", "--bins", "5"], "there is no option --bins: did you mean --set mig.bins=5?"),
+        (["abc", "--metric", "mig,dci", "--importance=forest"], "did you mean --set dci.importance=forest?"),
+        (["abc", "--bins", "5"], "did you mean --set METRIC.bins=5, where METRIC is follows, mig, "),
+        (["abc", "--nothing", "5"], "there is no option --nothing."),
         (["abc", "--metric", "sap", "--set", "bins=5"], "as in mig.bins=5, got 'bins'."),
         (["abc", "--set", "data.size=16"], "--set data.size is an option of a data set: name it with --data."),
         ([], "give either runs (or encoders as module:name), or --codes FILE"),

@@ -102,6 +102,12 @@ def test_a_composed_recipe_trains_and_scores(
         (["beta_vae", "BARS", "--from", "x"], "--from takes the recipe from the run"),
         (["--from", "nowhere.json"], "nowhere.json is not a run"),
         (["beta_vae", "BARS", "--beta", "3"], "there is no option --beta: did you mean --set beta=3?"),
+        (
+            ["vae", "BARS", "--beta", "3"],
+            "settings are given as --set beta=3, but vae has no setting 'beta': use beta_vae, which has it.",
+        ),
+        (["--beta=3", "vae", "BARS"], "--set beta=3, but vae has no setting 'beta': use beta_vae"),
+        (["beta_vae", "BARS", "--weight-decay", "1"], "'weight_decay': did you mean 'optimiser.weight_decay'?"),
         (["beta_vae", "BARS", "--learning-rate", "0.1"], "no option --learning-rate: did you mean --lr 0.1?"),
         (["beta_vae", "BARS", "--size=32"], "there is no option --size: did you mean --set data.size=32?"),
         (["beta_vae", "BARS", "--sed", "3"], "there is no option --sed: did you mean --seed?"),

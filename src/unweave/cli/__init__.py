@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
+from typing import NoReturn
 
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EPIPE)  # of writing to a full, broken or closed stream
 
@@ -21,7 +23,7 @@ def main() -> None:
         from unweave.cli.app import app  # inside, so that Ctrl-C during imports is handled too
         from unweave.errors import Away, Diverged, InputError, MissingExtra, Unavailable, shortened
     except KeyboardInterrupt:
-        sys.exit(130)
+        _stop()
     try:
         app()
         sys.stdout.flush()
@@ -29,7 +31,7 @@ def main() -> None:
         print(f"unweave: {shortened(str(error))}", file=sys.stderr)  # noqa: T201
         sys.exit(1 if isinstance(error, Diverged | Away) else 2)
     except KeyboardInterrupt:
-        sys.exit(130)
+        _stop()
     except BrokenPipeError:
         _silence(sys.stdout.fileno())
         sys.exit(141)
@@ -40,6 +42,12 @@ def main() -> None:
         else:
             print(f"unweave: {shortened(str(error))}", file=sys.stderr)  # noqa: T201
         sys.exit(2)
+
+
+def _stop() -> NoReturn:
+    """Exit after Ctrl-C; another one ends the process at once, without a traceback of what the interpreter cleans up."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(130)
 
 
 def _open_closed_streams() -> None:

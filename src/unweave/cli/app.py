@@ -7,11 +7,12 @@ from typing import Annotated
 import typer
 
 from unweave.cli.cite import cite
+from unweave.cli.command import HELP, Commands
 from unweave.cli.compare import compare
 from unweave.cli.data import data_app
 from unweave.cli.explore import explore
 from unweave.cli.figure import figure
-from unweave.cli.options import HELP, Commands, Quiet, Verbose, console
+from unweave.cli.options import Quiet, Verbose, console
 from unweave.cli.paper import paper_app
 from unweave.cli.parts import latents_app, metrics_app, nets_app, recipes_app, terms_app
 from unweave.cli.report import export, push, report

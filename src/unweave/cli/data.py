@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from unweave.cli.command import Commands
 from unweave.cli.options import (
-    Commands,
     Json,
     Out,
     Seed,

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
-from typer.core import TyperCommand
 
-from unweave.errors import InputError, extra, shortened
+from unweave.errors import InputError, extra
 from unweave.plain_json import to_plain
 from unweave.progress import Level, set_level
 from unweave.store.folder import existing_store, find_run
 from unweave.store.remote.hub import PREFIX as HUB
-from unweave.written import SYNONYMS, parse
+from unweave.written import parse
 from unweave.zoo.public import PREFIX
 
 if TYPE_CHECKING:
@@ -30,49 +28,8 @@ if TYPE_CHECKING:
     from unweave.representation import Encoder, Representation
     from unweave.training import Run
 
-HELP = {"help_option_names": ["-h", "--help"]}
-
 # Names are chosen by users and may contain brackets; piped output is not cut to the width of a screen.
 console = Console(markup=False, width=None if sys.stdout.isatty() else 160)
-
-
-class Command(TyperCommand):
-    """A command that refuses a repeated option, of which otherwise the last one would win, and suggests ``--set``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Check the words before they are parsed."""
-        options = {word: option for option in self.get_params(ctx) for word in (*option.opts, *option.secondary_opts)}
-        seen: set[str | None] = set()
-        words = iter(args)
-        for word in words:
-            name, equals, value = word.partition("=")
-            option: Any = options.get(name)
-            if word == "--":
-                break
-            if option is None:
-                if name.startswith("--") and "--set" in options:
-                    raise _no_option(name, value or next(words, ""), options)
-                continue
-            if option.name in seen and not option.multiple:
-                raise InputError(f"{name} is given twice: give it once.")
-            seen.add(option.name)
-            if not option.is_flag and not equals:
-                next(words, None)
-        try:
-            return super().parse_args(ctx, args)
-        except Exception as error:
-            if isinstance(message := getattr(error, "message", None), str):  # it repeats what was typed, however long
-                error.message = shortened(message)  # type: ignore[attr-defined]
-            raise
-
-
-def _no_option(name: str, value: str, known: Iterable[str]) -> InputError:
-    value = value if value and value[0] != "-" else "VALUE"
-    setting = name[2:].replace("-", "_")
-    setting = SYNONYMS.get(setting, f"data.{setting}" if is_data_option(setting) else setting)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.75)
-    meant = f"--{setting} {value}" if f"--{setting}" in known else near[0] if near else f"--set {setting}={value}"
-    return InputError(f"there is no option {name}: did you mean {meant}?")
 
 
 def is_data_option(key: str) -> bool:
@@ -82,19 +39,6 @@ def is_data_option(key: str) -> bool:
 
     of_recipes = set[str]().union(*map(parameters_of, RECIPES))
     return key in {name for each in SETS.values() for name in options_of(each)} - of_recipes
-
-
-class Commands(typer.Typer):
-    """A group of commands."""
-
-    def __init__(self, about: str) -> None:
-        super().__init__(help=about, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-
-    def command(  # type: ignore[override]
-        self, name: str | None = None, **options: Any
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Return the decorator that adds a command."""
-        return super().command(name, **{"cls": Command, "context_settings": HELP, **options})
 
 
 def _be_quiet(context: typer.Context, value: bool) -> bool:

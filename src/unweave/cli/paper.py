@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from unweave.cli.options import Commands, Json, Quiet, Store, Verbose, check_page, console, print_json
+from unweave.cli.command import Commands
+from unweave.cli.options import Json, Quiet, Store, Verbose, check_page, console, print_json
 from unweave.cli.study import (
     Address,
     Cpus,

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from unweave.cli.options import Commands, Json, console, print_json
+from unweave.cli.command import Commands
+from unweave.cli.options import Json, console, print_json
 from unweave.errors import InputError
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from the list, or module:name for your own.")]

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from unweave.cli.command import Commands
 from unweave.cli.options import (
-    Commands,
     Json,
     Quiet,
     RunName,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from unweave.cli.command import meant_of_metrics
 from unweave.cli.options import (
     CodesFile,
     Discrete,
@@ -305,10 +306,8 @@ def _by_metric(settings: Mapping[str, Any], metrics: Sequence[str] | None) -> di
     for key, value in settings.items():
         metric, _, name = key.rpartition(".")
         if not metric:
-            named = [key_in(METRICS, each) for each in metrics or ()]
-            having = [f"{each}.{key}" for each in named if each in METRICS and key in METRICS[each].takes]
-            meant = f"data.{key}" if is_data_option(key) else next(iter(having), "")
-            hint = f": did you mean {meant}={value}?" if meant else "."
+            meant = f"--set data.{key}={value}" if is_data_option(key) else meant_of_metrics(key, value, metrics or ())
+            hint = f": did you mean {meant}?" if meant else "."
             raise InputError(f"--set takes METRIC.SETTING=VALUE, as in mig.bins=5, got {key!r}{hint}")
         grouped.setdefault(key_in(METRICS, metric), {})[name] = value
     return grouped

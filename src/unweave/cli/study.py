@@ -12,9 +12,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from unweave.cli.command import Commands
 from unweave.cli.data import absent
 from unweave.cli.options import (
-    Commands,
     Json,
     Quiet,
     Store,

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from unweave.cli.options import Commands, Json, Quiet, console, print_json
+from unweave.cli.command import Commands
+from unweave.cli.options import Json, Quiet, console, print_json
 from unweave.names import spelled
 from unweave.store.folder import find_run, runs_in
 from unweave.store.record import Record, read_record

@@ -157,7 +157,7 @@ class Figure:
         known = self._settings
         for key in settings:
             if key not in known.model_fields:
-                raise unknown(f"setting of {self.name}", key, known.model_fields)
+                raise unknown(f"setting of {self.name}", key, known.model_fields, setting=key)
         checked = known(**settings)
         return {key: getattr(checked, key) for key in settings}
 
