@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
 import unweave
 from tests.training.small import bars, pictures
 from unweave.errors import InputError
-from unweave.explore.examples import along_factor, at_random, by_factors, seed_of, several, start_seeds
+from unweave.explore.examples import along_factor, at_random, by_factors, colour_entropy, seed_of, several, start_seeds
 
 
 def test_an_image_is_found_by_its_factors() -> None:
@@ -66,3 +68,18 @@ def test_a_page_starts_from_the_image_with_most_contrast() -> None:
     assert sorted(seeds) == list(range(16))
     assert spread == sorted(spread, reverse=True)
     assert spread[0] > 100 > spread[-1]
+
+
+def test_the_start_image_has_many_colours() -> None:
+    plain = torch.full((3, 4, 4), 30, dtype=torch.uint8)
+    halves = plain.clone()
+    halves[0, :, 2:] = 220
+    quarters = halves.clone()
+    quarters[1, 2:] = 220
+    shaded = plain + torch.arange(4, dtype=torch.uint8)  # shades of one colour
+    assert colour_entropy(plain) == colour_entropy(shaded) == 0
+    assert colour_entropy(halves) == pytest.approx(math.log(2))
+    assert colour_entropy(quarters) == pytest.approx(math.log(4))
+    data = unweave.load("xysquares")
+    entropies = [colour_entropy(at_random(data, seed)[0]) for seed in start_seeds(data)]
+    assert entropies == sorted(entropies, reverse=True)

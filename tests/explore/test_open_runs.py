@@ -13,7 +13,7 @@ import unweave
 from unweave import Run
 from unweave.errors import InputError, Unavailable
 from unweave.explore import find_selection
-from unweave.explore.open_runs import KEPT, MOST_CODES, OpenRun, OpenRuns, weights_version
+from unweave.explore.open_runs import KEPT, MOST_CODES, OpenRun, OpenRuns, most_different, weights_version
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +104,10 @@ def test_without_its_data_a_run_still_decodes(tmp_path: Path, smooth: Run) -> No
         found.needed_data()
     code = torch.zeros(1, 4)
     assert torch.equal(found.run.decode(code), smooth.decode(code))
+
+
+def test_strips_of_the_list_change_the_picture_in_different_ways() -> None:
+    changes = torch.tensor([[3.0, 0, 0], [2.9, 0.1, 0], [0, 1, 0], [0, 0, 0], [0, 0, 2]])
+    assert most_different(changes, 3) == [0, 4, 2]  # the second row is like the first
+    assert most_different(changes[:2], 3) == [0, 1]
+    assert sorted(most_different(torch.zeros(3, 4), 3)) == [0, 1, 2]

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import asyncio
 import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uvicorn
 
 from tests.cli.running import run as command
 from unweave.errors import InputError, MissingExtra
 from unweave.explore import find_selection, serve
-from unweave.explore.server import PORT, address_of, listen
+from unweave.explore.server import PORT, address_of, impatient_protocol, listen
 
 
 def test_a_port_that_is_taken_is_refused_and_the_next_one_is_found() -> None:
@@ -63,3 +69,51 @@ def test_a_page_for_other_machines_comes_with_a_warning(
     assert "http://127.0.0.1:8420/" in said
     assert ("there is no password" in said) == warned
     assert (f"http://{socket.gethostname()}:8420/" in said) == warned
+
+
+@pytest.fixture
+def slow_server() -> Iterator[int]:
+    """The port of a server that reads the whole request, answers after 1.2 seconds, and waits 0.4 for requests."""
+
+    async def answer(scope: dict[str, Any], receive: Callable[[], Any], send: Callable[[Any], Awaitable[None]]) -> None:
+        while (message := await receive()).get("more_body"):
+            pass
+        if message["type"] == "http.disconnect":
+            return
+        await asyncio.sleep(1.2)
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    config = uvicorn.Config(answer, http=impatient_protocol(0.4), log_level="error", ws="none", lifespan="off")
+    server = uvicorn.Server(config)
+    listening = listen("127.0.0.1", 0)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    yield listening.getsockname()[1]
+    server.should_exit = True
+    thread.join(10)
+    listening.close()
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ("", b""),
+        ("GET / HTTP/1.1\r\nHost: a\r\n", b""),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc", b""),
+        ("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", b"ok"),
+        ("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc", b"ok"),
+    ],
+)
+def test_a_request_that_does_not_arrive_is_closed_and_a_slow_answer_is_not(
+    slow_server: int, sent: str, said: bytes
+) -> None:
+    with socket.create_connection(("127.0.0.1", slow_server), timeout=30) as made:
+        begun = time.monotonic()
+        made.sendall(sent.encode())
+        answer = b""
+        while part := made.recv(1000):
+            answer += part
+    assert answer.endswith(said)
+    assert bool(answer) == bool(said)
+    assert time.monotonic() - begun >= 0.35

@@ -32,6 +32,7 @@ def test_the_columns_of_a_store(store: Path, smooth: Run, stepped: Run) -> None:
     assert values["recipe"] == ["beta_vae", "qlae"]
     (recipes,) = (column for column in found["columns"] if column["name"] == "recipe")
     assert recipes["titles"] == {"beta_vae": "β-VAE", "qlae": "QLAE"}
+    assert recipes["colours"] == {"beta_vae": "#0072B2", "qlae": "#56B4E9"}  # as in every figure
     assert values["label"] == ["smooth", "stepped"]
     assert values["psnr"] == [smooth.state.psnr, stepped.state.psnr]
     assert values["latent.size"] == [4, 3]

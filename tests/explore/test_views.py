@@ -160,16 +160,18 @@ def test_the_latents_of_a_run_are_ordered_by_factor(
     places = {factor["name"]: place for place, factor in enumerate(about["factors"])}
     order = {each["index"]: places.get(each["factor"], len(places)) for each in about["latents"]}
     rows = page.locator(".latents [data-latent]")
-    first = rows.evaluate_all("all => all.map((row) => Number(row.dataset.latent))")
-    assert first == [each["index"] for each in about["latents"]]  # by importance
-    page.get_by_label("Latents by").select_option("factor")
     shown = rows.evaluate_all("all => all.map((row) => Number(row.dataset.latent))")
-    assert sorted(shown) == sorted(first)
     assert [order[latent] for latent in shown] == sorted(order.values())
-    assert "latents=factor" in page.url
+    heads = page.locator(".heatmap thead th").all_text_contents()
+    assert heads == [f"z{latent}" for latent in shown]
+    page.get_by_label("Latents by").select_option("importance")
+    important = [each["index"] for each in about["latents"]]
+    assert important != shown
+    assert rows.evaluate_all("all => all.map((row) => Number(row.dataset.latent))") == important
+    assert "latents=importance" in page.url
     page.reload()
     page.wait_for_selector(f"{DECODED}[data-frame]")
-    assert rows.evaluate_all("all => all.map((row) => Number(row.dataset.latent))") == shown
+    assert rows.evaluate_all("all => all.map((row) => Number(row.dataset.latent))") == important
 
 
 def test_a_store_opens_with_the_runs_that_score_highest(page: Page, study: Study) -> None:

@@ -16,6 +16,7 @@ from unweave.streams import stream
 MOST_SHOWN = 12  # values of a factor in a strip
 MOST_BYTES = 1_500_000  # of all images, before they are compressed
 MOST_ROOTS = 16  # images to start from
+SHADES = 4  # of a channel, between which colours are told apart
 MOST_STRIPS = 4  # of them, images whose factors can be moved
 
 
@@ -78,10 +79,24 @@ class Examples:
 
 
 def start_seeds(data: FactorData) -> list[int]:
-    """Return the seeds of the images to start from, the one with most contrast first; see :func:`at_random`."""
+    """Return the seeds of the images to start from, the most colourful one first; see :func:`at_random`.
+
+    Among images of equally many colours, the one with the largest contrast comes first.
+    """
     chosen = [at_random(data, seed)[0] for seed in range(min(MOST_ROOTS, _room(data)))]
-    contrast = torch.stack(chosen).double().flatten(2).var(-1).mean(-1)  # (n,), of the pixels of each channel
-    return [int(seed) for seed in contrast.argsort(descending=True, stable=True)]
+    keys = [(colour_entropy(image), float(image.double().flatten(1).var(-1).mean())) for image in chosen]
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=True)
+
+
+def colour_entropy(image: Tensor) -> float:
+    """Return the entropy, in nats, of the colours of an image (C, H, W) uint8, each channel in ``SHADES`` shades.
+
+    It is high where parts of the image have different colours, and low for a blue object before a blue wall.
+    """
+    shades = image.flatten(1).long() * SHADES // 256  # (C, H W)
+    _, counts = shades.unique(dim=1, return_counts=True)
+    share = counts.double() / counts.sum()
+    return float(-(share * share.log()).sum())
 
 
 def choose_examples(data: FactorData) -> Examples:

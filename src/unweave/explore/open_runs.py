@@ -29,6 +29,7 @@ NEAREST = 6  # of them
 MOST_ROWS = 10_000_000
 KEPT = 6  # runs that are open at a time
 STRIP_LATENTS, STRIP_FRAMES = 3, 5  # in the list of runs
+STRIP_CANDIDATES = 24  # latents, the most important ones, of which they are chosen
 MOST_CODES = 1024  # decoded by one request
 
 
@@ -89,7 +90,7 @@ class OpenRun:
 
     @cached_property
     def strip(self) -> tuple[list[int], Tensor]:
-        """The most important latents, and images (n, C, H, W) along each of them in turn.
+        """Latents that change the picture most, each in another way, and images (n, C, H, W) along each in turn.
 
         They start from the image that the page of the run starts from, or from the mean code without data.
         """
@@ -101,11 +102,13 @@ class OpenRun:
         else:
             code = torch.tensor([summary.mean if summary else [0.0] * self.run.size])
         values = self.run.traversal_values(steps=STRIP_FRAMES)  # (D, steps)
-        latents = (summary.order if summary else list(range(self.run.size)))[:STRIP_LATENTS]
-        codes = code.repeat(len(latents) * values.shape[1], 1)
-        for place, latent in enumerate(latents):
-            codes[place * values.shape[1] : (place + 1) * values.shape[1], latent] = values[latent].to(codes)
-        return latents, self.run.decode(codes)
+        possible = (summary.order if summary else list(range(self.run.size)))[:STRIP_CANDIDATES]
+        codes = code.repeat(len(possible), values.shape[1], 1)  # (n, steps, D)
+        for place, latent in enumerate(possible):
+            codes[place, :, latent] = values[latent].to(codes)
+        images = self.run.decode(codes.flatten(0, 1)).unflatten(0, codes.shape[:2])  # (n, steps, C, H, W)
+        chosen = most_different(images.double().std(1).flatten(1), STRIP_LATENTS)
+        return [possible[place] for place in chosen], images[chosen].flatten(0, 1)
 
     @cached_property
     def _ranked(self) -> tuple[Tensor, Tensor]:
@@ -180,6 +183,21 @@ class OpenRuns:
 
     def _load(self, folder: Path) -> OpenRun:
         return OpenRun(open_run(folder, trust=self.selection.trusted), self.selection)
+
+
+def most_different(changes: Tensor, count: int) -> list[int]:
+    """Return rows of changes (n, P) that are large and unlike one another, the largest first.
+
+    Each next row has the largest part that is orthogonal to the rows before it, as in a QR decomposition with pivots.
+    """
+    rest, chosen = changes.clone(), list[int]()
+    for _ in range(min(count, len(changes))):
+        norms = rest.norm(dim=1)
+        norms[chosen] = -1.0
+        chosen.append(int(norms.argmax()))
+        direction = torch.nn.functional.normalize(rest[chosen[-1]], dim=0)  # (P,)
+        rest -= (rest @ direction)[:, None] * direction
+    return chosen
 
 
 def weights_version(folder: Path) -> int:

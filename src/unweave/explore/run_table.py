@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unweave.explore.run_selection import Selection
+from unweave.figures.drawing.panels import style_methods
 from unweave.metrics.scoring.catalogue import METRICS
 from unweave.names import spelled, words
 from unweave.recipes import RECIPES
@@ -117,6 +118,7 @@ def columns(rows: list[Row]) -> list[dict[str, Any]]:
             column["titles"] = {value: spelled(value) for value in set(column["values"]) if isinstance(value, str)}
         if column["name"] == "recipe":
             column["words"] = {value: _about(value) for value in column["titles"]}
+            column["colours"] = {name: look["color"] for name, look in style_methods(sorted(column["titles"])).items()}
     if any(row.get("error") for row in rows):
         fixed.append({"name": "error", "kind": "run", "values": [row.get("error") or None for row in rows]})
     others: dict[str, list[dict[str, Any]]] = {"settings": [], "scores": []}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from typing import Any
 
 from unweave.errors import InputError, extra
 from unweave.explore.run_selection import Selection
@@ -14,6 +16,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 PORT = 8420
 TRIED = 20  # ports after the first one, if that is taken
+PATIENCE = 30.0  # seconds within which a request must have arrived completely
 
 
 def serve(
@@ -43,7 +46,11 @@ def serve(
     listening = listen(host, port)
     address = address_of(host, listening.getsockname()[1])
     config = uvicorn.Config(
-        make_app(selection, host=host), log_level="warning", access_log=False, timeout_graceful_shutdown=2
+        make_app(selection, host=host),
+        http=impatient_protocol(),
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=2,
     )
     server = uvicorn.Server(config)
     if announce:
@@ -52,6 +59,34 @@ def serve(
         threading.Timer(0.5, webbrowser.open, [address]).start()
     with listening:
         server.run(sockets=[listening])
+
+
+def impatient_protocol(seconds: float = PATIENCE) -> type[Any]:
+    """Return a protocol for uvicorn that closes connections whose request does not arrive in time.
+
+    An answer may take longer; the time counts from the beginning of the connection, and from each answer.
+    """
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Impatient(H11Protocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(transport)
+            self.deadline = self.loop.call_later(seconds, self.close_half_open)
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self.deadline.cancel()
+            self.deadline = self.loop.call_later(seconds, self.close_half_open)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self.deadline.cancel()
+            super().connection_lost(exc)
+
+        def close_half_open(self) -> None:
+            if self.cycle is None or self.cycle.response_complete or self.cycle.more_body:
+                self.transport.close()
+
+    return Impatient
 
 
 def address_of(host: str, port: int) -> str:

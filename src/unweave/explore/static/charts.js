@@ -75,6 +75,7 @@ export function makeCharts(onOpen, first) {
 
   return {
     element: h("section", { class: "charts", "aria-label": "Charts" }, tabs),
+    shown: () => shown,
     /** Offer the columns of a table as axes; proposed are the first ones. */
     offer(all, proposed) {
       const byName = new Map(all.map((one) => [one.name, one]));

@@ -23,12 +23,12 @@ export function makeExplorer(source, description, { onMove = () => {}, onStrips 
   });
   const caption = h("figcaption", {}, "Reconstruction");
   const latents = makeLatents(description, moved, (codes, n) => source.decode(codes, n));
-  const byFactor = fromAddress("latents") === "factor";
+  const byFactor = fromAddress("latents") !== "importance";
   const order = h(
     "select",
     { onchange: arrange },
-    h("option", { value: "" }, description.order || "number"),
-    h("option", { value: "factor", selected: byFactor }, "factor"),
+    h("option", { value: "" }, "factor"),
+    h("option", { value: "importance", selected: !byFactor }, description.order || "number"),
   );
   const arranged = description.mutualInformation ? h("label", {}, "Latents by ", order) : null;
   let start = null;
@@ -65,7 +65,7 @@ export function makeExplorer(source, description, { onMove = () => {}, onStrips 
 
   function arrange() {
     toAddress({ latents: order.value || null });
-    latents.arrange(order.value === "factor");
+    latents.arrange(order.value === "");
     rested(); // rows that were hidden have no strips yet
   }
 

@@ -16,14 +16,19 @@ export function groups(column, rows) {
   const counts = new Map();
   for (const row of rows) counts.set(column.values[row], (counts.get(column.values[row]) ?? 0) + 1);
   const names = [...counts.keys()].sort((a, b) => (isNumeric(column) ? a - b : String(a).localeCompare(String(b))));
-  const colours = new Map(names.map((name, i) => [name, PALETTE[Math.min(i, PALETTE.length - 1)]]));
+  const colours = new Map(names.map((name, i) => [name, seen(column.colours?.[name]) ?? PALETTE[Math.min(i, PALETTE.length - 1)]]));
   const shown = names.slice(0, PALETTE.length).map((name, i) => {
-    const dot = svg("svg", { class: "dot", viewBox: "-6 -6 12 12", "aria-hidden": "true" }, svg("path", { d: shape(i, 0, 0, 5), fill: PALETTE[i] }));
+    const dot = svg("svg", { class: "dot", viewBox: "-6 -6 12 12", "aria-hidden": "true" }, svg("path", { d: shape(i, 0, 0, 5), fill: colours.get(name) }));
     const others = i === PALETTE.length - 1 && names.length > PALETTE.length;
     return h("span", {}, dot, others ? "others" : cell(column, name) || "none");
   });
   const places = new Map(names.map((name, i) => [name, Math.min(i, PALETTE.length - 1)]));
   return { of: (row) => colours.get(column.values[row]), shape: (row) => places.get(column.values[row]), legend: names.length > 1 ? shown : [] };
+}
+
+/** Return a colour of the figures as it is seen on this page: black is white in dark mode. */
+function seen(colour) {
+  return colour === "#000000" && matchMedia("(prefers-color-scheme: dark)").matches ? "#ffffff" : colour;
 }
 
 /** Return the outline of a point of a group as an SVG path; groups differ in shape as well as in colour. */

@@ -2,7 +2,7 @@
 import { makeStrip, paintStrip } from "unweave/canvas";
 import { h, notice, short, words } from "unweave/element";
 import { latest } from "unweave/latest";
-import { stripValues, traversal } from "unweave/source";
+import { orderedByFactor, stripValues, traversal } from "unweave/source";
 import { makeValues } from "unweave/values";
 
 const FRAMES = 9;
@@ -14,7 +14,7 @@ const MOST = 32; // latents, the most important ones
 export function makeHeatmap(source, description, getStart) {
   const [, height, width] = description.shape;
   const problem = notice();
-  const latents = description.latents.slice(0, MOST);
+  const latents = orderedByFactor(description.latents.slice(0, MOST), description.factors);
   const above = h("div", { class: "pair", hidden: true });
   const values = makeValues(() => {});
   const against = h(

@@ -2,9 +2,9 @@
 import { makeStrip, paintSigned, paintStrip, picture, pointedAt } from "unweave/canvas";
 import { h, save, short, words } from "unweave/element";
 import { makeGif } from "unweave/gif";
-import { nearest, stripValues, traversal } from "unweave/source";
+import { nearest, orderedByFactor, stripValues, traversal } from "unweave/source";
 
-const FRAMES = 9; // of a strip
+const FRAMES = matchMedia("(max-width: 720px)").matches ? 5 : 9; // of a strip, fewer and larger ones on a phone
 const SHOWN = 24; // rows before "show all"
 const PLAYED = 33; // values of a continuous latent that plays, from end to end
 const LABEL = 110; // pixels beside the strips of a saved picture
@@ -63,9 +63,8 @@ export function makeLatents(description, onChange, decode) {
     },
     /** Order the rows by the factor that each latent follows, or by importance. */
     arrange(byFactor) {
-      const names = description.factors.map((factor) => factor.name);
-      const place = ({ latent }) => (latent.factor ? names.indexOf(latent.factor) : names.length);
-      ordered = byFactor ? [...rows].sort((a, b) => place(a) - place(b) || (b.latent.certainty ?? 0) - (a.latent.certainty ?? 0)) : rows;
+      const latents = byFactor ? orderedByFactor(description.latents, description.factors) : description.latents;
+      ordered = latents.map((latent) => rows.find((row) => row.latent === latent));
       ordered.forEach((row, i) => (row.element.hidden = more.isConnected && i >= SHOWN));
       element.prepend(...ordered.map((row) => row.element));
     },

@@ -39,17 +39,20 @@ export function makeCards() {
       .slice(0, SCORES)
       .map((one) => h("div", {}, h("dt", {}, titleOf(one)), h("dd", {}, short(one.values[row], 2))));
     const state = value("state");
+    const named = value("label") || settingsOf(columns, row).join(" · ");
+    const link = state === "failed" || state === "damaged" ? "see what happened" : "move the latents";
     return h(
       "article",
       { class: "card", "data-run": name },
       h(
-        "div",
+        "header",
         {},
         h("h2", {}, method),
-        h("p", { class: "hint" }, [column("recipe")?.words?.[recipe], value("label"), ...settingsOf(columns, row), state === "finished" ? "" : state].filter(Boolean).join(" · ")),
-        h("dl", { class: "facts" }, scores),
-        h("a", { href: `#/run/${encodeURIComponent(name)}` }, state === "failed" || state === "damaged" ? "see what happened" : "move the latents"),
+        h("span", { class: "hint" }, [named, state === "finished" ? "" : state].filter(Boolean).join(" · ")),
+        h("a", { href: `#/run/${encodeURIComponent(name)}` }, link),
       ),
+      h("p", { class: "hint" }, column("recipe")?.words?.[recipe] ?? ""),
+      h("dl", { class: "facts" }, scores),
       stripOf(name, value("step"), state),
     );
   }

@@ -65,15 +65,23 @@ export function traversal(code, latent, values) {
 }
 
 const MOST_LEVELS = 10; // of a quantised latent, that a strip shows completely
+const FEW = 6; // below so many frames, a strip has no room for more
 
 /** Return the values that a latent takes in a strip: its levels, or n values evenly spaced over its range. */
 export function stripValues(latent, n) {
   if (latent.levels) {
     const count = latent.levels.length;
-    if (count <= Math.max(n, MOST_LEVELS)) return [...latent.levels];
+    if (count <= (n < FEW ? n : Math.max(n, MOST_LEVELS))) return [...latent.levels];
     return Array.from({ length: n }, (_, i) => latent.levels[Math.round((i * (count - 1)) / (n - 1))]);
   }
   return Array.from({ length: n }, (_, i) => latent.low + ((latent.high - latent.low) * i) / (n - 1));
+}
+
+/** Return latents in the order of the factors that they follow, the one that tells most first; the others come last. */
+export function orderedByFactor(latents, factors) {
+  const names = factors.map((factor) => factor.name);
+  const place = (latent) => (latent.factor ? names.indexOf(latent.factor) : names.length);
+  return [...latents].sort((a, b) => place(a) - place(b) || (b.certainty ?? 0) - (a.certainty ?? 0));
 }
 
 /** Return the closest value that a latent can take. */

@@ -262,11 +262,11 @@ export function showTable(root, page) {
     charts.draw({ all, columns, rows: matching, name: (row) => runTitle(all, row), floors });
   }
 
-  /** Ask for noise floors until all are computed. */
+  /** Ask for noise floors while the chart that shows them is seen; they are computed by the server, which takes long. */
   async function lookAtFloors() {
     let pause = PAUSE;
     try {
-      const found = await ask("api/floors");
+      const found = charts.shown() === "methods" ? await ask("api/floors") : { floors };
       if (ended) return;
       if (found.floors.length !== floors.length) {
         floors = found.floors;
