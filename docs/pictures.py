@@ -4,7 +4,6 @@ import io
 import re
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -15,14 +14,12 @@ from unweave.cli.app import app
 from unweave.data import SETS
 from unweave.data.distances import blurred_mse, distance_matrices
 from unweave.figures import FIGURES, Sheet, draw_contact_sheet, draw_distance_matrices, save_figure
-from unweave.questions import figure_named
 
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "pictures"
 COMMAND = re.compile(r"^unweave figure (\S+) (.+)$", re.MULTILINE)
-MOST = 66_000  # bytes of a picture of the gallery
-PLOTS = ((1050, 256), (1050, 64), (1050, 32), (840, 32))  # pixels across, and colours
-IMAGES = ((1050, 256), (840, 256), (700, 256), (560, 256), (560, 128))
+MOST = 150_000  # bytes of a picture of the gallery
+SIZES = ((1050, 0), (1050, 256), (840, 256), (700, 256), (560, 256))  # pixels across, and colours; 0 is all of them
 
 
 def draw_gallery(names: list[str]) -> None:
@@ -32,20 +29,20 @@ def draw_gallery(names: list[str]) -> None:
             continue
         path = PICTURES / "gallery" / f"{name}.png"
         app(["figure", name, *shlex.split(rest), "--out", str(path)], standalone_mode=False)
-        sizes = PLOTS if figure_named(name).source == "table" else IMAGES
-        path.write_bytes(smaller(path.read_bytes(), sizes))
+        path.write_bytes(smaller(path.read_bytes()))
 
 
-def smaller(picture: bytes, sizes: Sequence[tuple[int, int]]) -> bytes:
-    """Return a PNG with fewer colours, and fewer pixels if needed, that is small enough for the gallery."""
+def smaller(picture: bytes) -> bytes:
+    """Return a PNG with fewer colours and fewer pixels, as far as needed to be small enough for the gallery."""
     content = b""
     with Image.open(io.BytesIO(picture)) as opened:
         image = opened.convert("RGB")
-    for width, colours in sizes:
+    for width, colours in SIZES:
         size = (width, round(image.height * width / image.width))
         stream = io.BytesIO()
         reduced = image.resize(size, Image.Resampling.LANCZOS) if size != image.size else image
-        reduced.quantize(colours, dither=Image.Dither.NONE).save(stream, "PNG", optimize=True)
+        counted = reduced.quantize(colours, kmeans=2, dither=Image.Dither.NONE) if colours else reduced
+        counted.save(stream, "PNG", optimize=True)
         content = stream.getvalue()
         if len(content) <= MOST:
             break

@@ -40,6 +40,7 @@ from unweave.zoo import PREFIX
 LOG = logging.getLogger("mkdocs.hooks.links")  # whose warnings end a strict build
 EVIDENCE = "<!-- evidence -->"  # on the page about metrics
 COST = "<!-- cost -->"  # on the page about machines
+ICON = ROOT / "src" / "unweave" / "explore" / "static" / "icon.svg"
 LIVE = ("qlae-shapes3d-drawn", "ada-gvae-xysquares")  # models of the zoo whose page is part of the site
 MATH = re.compile(r":math:<code>(.+?)</code>", re.DOTALL)
 ROLE = re.compile(r":(?:func|class|meth|mod|attr|data):<code>(?:~[\w.]*\.)?(\w[\w.]*)</code>")
@@ -76,6 +77,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name in TUTORIALS:
         for number, picture in pictures(stored(name)).items():
             files.append(File.generated(config, f"{name}-{number}.png", content=picture))
+    files.append(File.generated(config, "icon.svg", abs_src_path=str(ICON)))
     for name in LIVE:
         files.append(File.generated(config, f"live/{name}.html", content=live_page(name)))
     return files

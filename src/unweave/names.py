@@ -100,6 +100,7 @@ POOLED = (
 )  # drawn from the samples, or from new images as published
 CAPITALS = (
     "auc",
+    "bce",
     "dci",
     "dcimig",
     "dip",
@@ -114,6 +115,7 @@ CAPITALS = (
     "l2",
     "mcc",
     "mig",
+    "mse",
     "omes",
     "psnr",
     "sap",

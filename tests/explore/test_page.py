@@ -354,11 +354,18 @@ def test_a_store_opens_with_a_strip_of_each_run(page: Page, address: str, smooth
         card = page.locator(f".card[data-run='{run.name}']")
         card.get_by_role("heading", name=method).wait_for()
         card.locator(".strip[data-frame]").first.wait_for()
-        latents = run.summary.order[:3]
-        assert card.locator("figcaption").all_inner_texts() == [f"z{latent}" for latent in latents]
         values = run.traversal_values(steps=5)
+        change = []  # of the picture along each latent
+        for latent in range(run.size):
+            codes = first_code(run).repeat(values.shape[1], 1)
+            codes[:, latent] = values[latent]
+            change.append(run.decode(codes).std(0).norm())
+        strongest = max(range(run.size), key=change.__getitem__)
+        shown = card.locator("figcaption").all_inner_texts()
+        assert shown[0] == f"z{strongest}"
+        assert len(set(shown)) == 3
         codes = first_code(run).repeat(values.shape[1], 1)
-        codes[:, latents[0]] = values[latents[0]]
+        codes[:, strongest] = values[strongest]
         wanted = np.frombuffer(to_rgba(run.decode(codes)), np.uint8).reshape(-1, 16, 16, 4).astype(int)
         assert np.abs(frames(card.locator(".strip").first) - wanted).max() <= 1
     page.locator(".card").first.get_by_role("link", name="move the latents").click()
@@ -409,7 +416,7 @@ def test_strips_are_saved_as_png_and_a_latent_as_gif(page: Page, address: str, s
         assert (gif.n_frames, gif.size, gif.info["loop"]) == (64, (16, 16), 0)  # type: ignore[attr-defined]
         for frame in range(0, 64, 9):
             gif.seek(frame)
-            assert np.abs(np.array(gif.convert("L")) - wanted[frame]).max() <= 5  # 32 levels of grey, each at its mean
+            assert np.abs(np.array(gif.convert("L")) - wanted[frame]).max() <= 8  # 32 levels of grey, which are 8 apart
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save strips as PNG").click()
     with Image.open(saved.value.path()) as sheet:

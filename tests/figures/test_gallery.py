@@ -20,7 +20,7 @@ def test_every_figure_is_in_the_gallery_with_its_command_and_a_small_picture() -
         picture = DOCS / "pictures" / "gallery" / f"{name}.png"
         sizes.append(picture.stat().st_size)
         with Image.open(picture) as image:
-            assert 560 <= image.width <= 1050, name
-    assert max(sizes) <= 66_000
-    assert sum(sizes) <= 2_500_000
+            assert 840 <= image.width <= 1050, name
+    assert max(sizes) <= 150_000
+    assert sum(sizes) <= 3_000_000
     assert {file.stem for file in (DOCS / "pictures" / "gallery").glob("*.png")} == set(shown)

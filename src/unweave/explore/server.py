@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import threading
 import webbrowser
@@ -69,7 +68,7 @@ def impatient_protocol(seconds: float = PATIENCE) -> type[Any]:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class Impatient(H11Protocol):
-        def connection_made(self, transport: asyncio.Transport) -> None:
+        def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self.deadline = self.loop.call_later(seconds, self.close_half_open)
 

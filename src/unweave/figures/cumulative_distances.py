@@ -88,7 +88,7 @@ def draw_cumulative_distances(result: CumulativeDistances) -> Figure:
         axes,
         height=max(1.9, text_height(tallest, SMALL) * 1.15 + 0.2),
         width=PAGE if across > 1 else 4.5,
-        label=f"perceived distance, {result.loss}",
+        label=f"perceived distance, {words(result.loss)}",
         side="proportion of pairs",
         labels=shortened,
     )

@@ -67,7 +67,7 @@ def draw_data_distances(result: DataDistances) -> Figure:
     """
     if len(result.sets) == 1:
         name, matrices = result.sets[0]
-        return draw_distance_matrices(matrices, title=f"{name.replace(chr(10), ', ')}, {result.loss}")
+        return draw_distance_matrices(matrices, title=f"{name.replace(chr(10), ', ')}, {words(result.loss)}")
     chosen = [(name, _telling(matrices)) for name, matrices in result.sets]
     largest: dict[str, float] = {}
     for name, entry in chosen:
@@ -79,7 +79,7 @@ def draw_data_distances(result: DataDistances) -> Figure:
     ]
     shared = len(largest) < len(chosen)
     caption = "Matrices of one data set share their scale." if shared else "Each matrix has its own scale."
-    return _draw(columns, f"Perceived distances, {result.loss}", caption)
+    return _draw(columns, f"Perceived distances, {words(result.loss)}", caption)
 
 
 def draw_distance_matrices(matrices: Sequence[Matrices], *, title: str) -> Figure:

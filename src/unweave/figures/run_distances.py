@@ -100,7 +100,7 @@ def make_run_distances(
         }
         shown = name if len(set(losses)) == 1 else f"{name}, {each}"
         made.append((shown.replace("\n", ", "), found))
-    named = ", ".join(dict.fromkeys(losses))
+    named = ", ".join(words(each) for each in dict.fromkeys(losses))
     title = (
         title_of(runs[0], f"distances, {named}", data[0]) if len(runs) == 1 else f"Distances along traversals, {named}"
     )

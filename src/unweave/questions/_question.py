@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 POINT = (*RUN, "x", "y", "x_value", "y_value")
 FEWEST = 3  # pairs of values; two always correlate perfectly
+FEW = 12  # points of a panel, which are drawn larger
 CELL, HIGH, NUMBERED = 0.4, 0.24, 0.24  # inches of a cell: at most, its height, and from which it has a number
 LONGEST, TITLE = 1.8, 1.05  # inches of a name, and of the title of a matrix
 
@@ -93,6 +94,7 @@ def draw_points(
     places = {(one, other) for one, other, _ in groups}
     x, y = result["x_value"].to_numpy(), result["y_value"].to_numpy()
     panels = Panels(result[rows].unique(), result[columns].unique())
+    size = 4.0 if len(result) <= FEW * len(places) else 2.5
     for one, other in itertools.product(panels.rows, panels.columns):
         panel = panels[one, other]
         if (one, other) not in places:
@@ -100,7 +102,7 @@ def draw_points(
         for recipe, style in styles.items():
             if (one, other, recipe) in groups:
                 chosen = groups[one, other, recipe]
-                panel.plot(x[chosen], y[chosen], **style, linestyle="none", markersize=2.5, alpha=0.7, mew=0)
+                panel.plot(x[chosen], y[chosen], **style, linestyle="none", markersize=size, alpha=0.7, mew=0)
         if diagonal:
             limits = panel.axis()
             panel.axline((0, 0), slope=1, color="0.6", linewidth=0.8, linestyle="--", zorder=0)

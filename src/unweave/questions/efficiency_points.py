@@ -32,7 +32,7 @@ def draw_efficiency_points(result: pandas.DataFrame) -> Figure:
     """Draw statistical efficiency against metrics, one row of panels per data set and classifier (figures 13, 14)."""
     short = result["y"].str.replace("downstream.efficiency_", "", regex=False)
     rows = result.assign(row=result["data"].astype(str) + ", " + short)
-    return draw_points(rows, rows="row", columns="x", labels=("metric", "statistical efficiency"))
+    return draw_points(rows, rows="row", columns="x", labels=("score", "statistical efficiency"))
 
 
 EFFICIENCY_POINTS = Question(

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from unweave.errors import extra, unknown
-from unweave.names import words
 from unweave.questions._question import Question, draw_points
 from unweave.questions.transfer_between_data import medians_by_data
 from unweave.study.columns import SETTING, choose_metrics
@@ -45,10 +44,12 @@ def transfer_of_scores(
 
 def draw_transfer_of_scores(result: pandas.DataFrame) -> Figure:
     """Draw scores on one data set against those on the others, one row of panels per other data set (figure 11)."""
-    labels = (f"score on {result['source'].iloc[0]}", "score on the other data set")
     other = result["data"].unique()
-    title = f"{words(result['source'].iloc[0])} and {words(other[0])}" if len(other) == 1 else ""
-    return draw_points(result, rows="data", columns="metric", labels=labels, diagonal=True, title=title)
+    labels = (
+        f"score on {result['source'].iloc[0]}",
+        f"score on {other[0] if len(other) == 1 else 'the other data set'}",
+    )
+    return draw_points(result, rows="data", columns="metric", labels=labels, diagonal=True)
 
 
 def _paired(one: pandas.Series, other: pandas.Series) -> pandas.DataFrame:

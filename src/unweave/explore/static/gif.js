@@ -2,8 +2,9 @@
 
 /** Return n pictures of RGBA bytes as the bytes of a GIF that repeats forever; a pause is in hundredths of a second. */
 export function makeGif(rgba, n, width, height, pause = 9) {
-  const palette = commonColours(rgba);
-  const nearest = nearestIn(palette);
+  const common = commonColours(rgba);
+  const palette = [...common.values()];
+  const nearest = nearestIn(common);
   const out = [];
   const word = (value) => out.push(value & 255, value >> 8);
   out.push(...new TextEncoder().encode("GIF89a"));
@@ -34,7 +35,7 @@ export function makeGif(rgba, n, width, height, pause = 9) {
 
 const key = (rgba, at) => ((rgba[at] >> 3) << 10) | ((rgba[at + 1] >> 3) << 5) | (rgba[at + 2] >> 3);
 
-/** Return up to 256 colours: the means of the most frequent cells of a grid of 32 levels per channel. */
+/** Return up to 256 colours by their cells: the means of the most frequent cells of a grid of 32 levels per channel. */
 function commonColours(rgba) {
   const cells = new Map();
   for (let at = 0; at < rgba.length; at += 4) {
@@ -43,12 +44,14 @@ function commonColours(rgba) {
     cell[3] += 1;
     cells.set(key(rgba, at), cell);
   }
-  const common = [...cells.values()].sort((a, b) => b[3] - a[3]).slice(0, 256);
-  return common.map(([r, g, b, count]) => [r, g, b].map((sum) => Math.round(sum / count)));
+  const common = [...cells].sort(([, a], [, b]) => b[3] - a[3]).slice(0, 256);
+  return new Map(common.map(([cell, [r, g, b, count]]) => [cell, [r, g, b].map((sum) => Math.round(sum / count))]));
 }
 
-function nearestIn(palette) {
-  const known = new Map();
+/** Return a function that gives the index of the colour of a pixel: that of its cell, or else the closest one. */
+function nearestIn(common) {
+  const palette = [...common.values()];
+  const known = new Map([...common.keys()].map((cell, i) => [cell, i]));
   return (rgba, at) => {
     const cell = key(rgba, at);
     if (!known.has(cell)) {

@@ -347,7 +347,7 @@ def _apart(axis: Any, ticks: Sequence[float], inches: float, upright: bool) -> b
 
 
 def _legend(figure: Figure, styles: Mapping[str, Mapping[str, Any]], as_words: bool, look: dict[str, Any]) -> Any:
-    """Add a legend with as many columns as fit; entries that are wider than the page are wrapped."""
+    """Add a legend with as many columns as fit, in rows of equal length; entries wider than the page are wrapped."""
     from matplotlib.lines import Line2D
 
     length = look.pop("handlelength", 2.0)
@@ -357,6 +357,7 @@ def _legend(figure: Figure, styles: Mapping[str, Mapping[str, Any]], as_words: b
     written = ["\n".join(wrapped(name, inner - handle - 0.2, TEXT)) for name in names]
     longest = max(text_width(line, TEXT) for name in written for line in name.split("\n"))
     columns = max(1, min(len(written), int((inner + 0.15) / (longest + handle + 0.15))))
+    columns = -(-len(written) // -(-len(written) // columns))  # as many in each row, so that none stands alone
     handles = [
         Line2D([], [], label=name, **{"linestyle": "none", "markersize": 4, **style, **look})
         for name, style in zip(written, styles.values(), strict=True)

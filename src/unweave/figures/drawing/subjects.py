@@ -4,33 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from torch import Tensor
 
 from unweave.data import FactorData
 from unweave.errors import InputError
-from unweave.names import spelled
-from unweave.nets import net_settings_of
+from unweave.names import spelled, words
 from unweave.recipes import RECIPES, Recipe, compose, parameters_of
 from unweave.representation import Over, Representation
 from unweave.training import Run
 
 SHOWN = 3  # settings; "…" stands for the others
-FIELDS = ("start", "likelihood", "standardised")
 Order = Literal["auto", "kl", "spread", "entropy"]
 STEPS = 11  # values of a continuous latent
 MOST_LEVELS = 24  # of a quantised latent; more would be too small to see
 
 
 def title_of(run: Representation, about: str = "", data: FactorData | None = None) -> str:
-    """Return a title such as "β-VAE (kl 2, lr 0.001, width 0.5) on dSprites, seed 3, 20,000 steps: latents by KL".
+    """Return a title such as "β-VAE (KL 2, latents 4) on dSprites, seed 3, 20,000 steps: latents by KL".
 
     In parentheses are up to three settings that differ from the recipe's defaults, then "…" if there are more: weights
-    of terms, the number of latents, the learning rate, the batch size, the net and its settings, the initial weights,
-    the likelihood and standardisation. For a recipe of the user's own, whose defaults are not stored with the run, they
-    are the weights of all terms but the reconstruction. ``data`` is needed for recipes with two latents per factor; the
-    number of latents is left out without it.
+    of terms and the number of latents; all settings are in the configuration of the run. For a recipe of the user's
+    own, whose defaults are not stored with the run, they are the weights of all terms but the reconstruction. ``data``
+    is needed for recipes with two latents per factor; the number of latents is left out without it.
     """
     if not isinstance(run, Run):
         return f"{run.title}: {about}" if about else run.title
@@ -42,7 +39,7 @@ def title_of(run: Representation, about: str = "", data: FactorData | None = Non
         changed = _differences(c, weights, base, factors)
     else:
         changed = {name: weight for name, weight in weights.items() if name != "reconstruction"}
-    texts = [_text(name, value) for name, value in changed.items()]
+    texts = [_text(words(name), value) for name, value in changed.items()]
     shown = texts[:SHOWN] + (["…"] if len(texts) > SHOWN else [])
     settings = f" ({', '.join(shown)})" if shown else ""
     steps = "" if c.linear else f", {run.step:,} steps"
@@ -84,29 +81,18 @@ def methods_of(runs: Sequence[Run]) -> list[str]:
     return methods
 
 
-def _differences(recipe: Recipe, weights: dict[str, float], base: str, factors: int | None) -> dict[str, Any]:
+def _differences(recipe: Recipe, weights: dict[str, float], base: str, factors: int | None) -> dict[str, float]:
     """Return the settings of a recipe that differ from those of the named recipe ``base``."""
     default = compose(base, {}, factors=factors)
-    usual: dict[str, Any] = {weighted.name: weighted.weight for weighted in default.terms}
-    actual: dict[str, Any] = dict(weights)
+    usual: dict[str, float] = {weighted.name: weighted.weight for weighted in default.terms}
+    actual: dict[str, float] = dict(weights)
     if factors is not None or parameters_of(base).get("latents") is not None:  # otherwise the default is not known
         usual["latents"], actual["latents"] = default.latent.size, recipe.latent.size
-    usual["lr"], actual["lr"] = default.optimiser.lr, recipe.optimiser.lr
-    usual["batch"], actual["batch"] = default.batch, recipe.batch
-    usual["net"], actual["net"] = default.net.name, recipe.net.name
-    same_net = default.net.name == recipe.net.name
-    usual |= default.net.settings if same_net else net_settings_of(recipe.net.name)
-    actual |= recipe.net.settings
-    usual |= {field: getattr(default, field) for field in FIELDS}
-    actual |= {field: getattr(recipe, field) for field in FIELDS}
     return {name: value for name, value in actual.items() if name not in usual or usual[name] != value}
 
 
-def _text(name: str, value: Any) -> str:
-    name = name.rpartition(":")[2]  # of module:name
-    if isinstance(value, bool):
-        return name if value else f"no {name}"
-    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+def _text(name: str, value: float) -> str:
+    return f"{name.rpartition(':')[2]} {value:g}"  # of module:name
 
 
 def ordered_latents(run: Representation, order: Order = "auto") -> tuple[list[int], str]:
