@@ -291,7 +291,7 @@ def _columns(word: str) -> list[int]:
     """Read the columns of a latent, written as 0-3 or 0,2,5."""
     columns: list[int] = []
     for part in word.split(","):
-        if not (found := re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9}))?\s*", part)):
+        if not (found := re.fullmatch(r"\s*(\d{1,6})(?:-(\d{1,6}))?\s*", part)):
             raise InputError(f"--group takes columns, as in 0-3 or 0,2,5, got {word!r}.")
         columns += range(int(found[1]), int(found[2] or found[1]) + 1)
     return columns
