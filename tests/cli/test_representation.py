@@ -205,6 +205,13 @@ def test_a_table_of_labels_in_a_folder_is_offered(
     assert run(monkeypatch, "data", "show", "./moths") == 0
     shown = capsys.readouterr().out
     assert f"moths,factors={folder / 'labels.csv'}" in shown.replace("\n", "")
+    (tmp_path / "brightness.py").write_text("def encode(images):\n    return images.flatten(1)[:, :2]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ["score", "brightness:encode", "--data", "./moths", "--metric", "active_units"]
+    assert run(monkeypatch, *words) == 0
+    assert "note: labels.csv has the columns stage, age" in capsys.readouterr().out
+    assert run(monkeypatch, *words, "--missing", "drop") == 2
+    assert "write it behind the data, as in --data photos/,missing=drop" in capsys.readouterr().err
     taken = unweave.load(folder, factors=folder / "labels.csv")
     assert taken.notes == ()
     assert taken.labels is not None

@@ -220,10 +220,12 @@ def test_code_in_a_file_of_weights_is_not_run(tmp_path: Path, zipped: bool, monk
 
 
 def test_weights_of_another_net_are_refused(theirs: dict[str, Tensor]) -> None:
-    with pytest.raises(InputError, match=r"has no 'decoder.lin3.bias'"):
+    with pytest.raises(Unavailable, match=r"has no 'decoder.lin3.bias'"):
         renamed({name: value for name, value in theirs.items() if name != "decoder.lin3.bias"})
-    with pytest.raises(InputError, match=r"has an unknown 'encoder.more.bias'"):
+    with pytest.raises(Unavailable, match=r"has an unknown 'encoder.more.bias'"):
         renamed({**theirs, "encoder.more.bias": torch.zeros(1)})
+    with pytest.raises(Unavailable, match=r"'encoder.lin1.weight' has the shape \(256, 5\)"):
+        renamed({**theirs, "encoder.lin1.weight": torch.zeros(256, 5)})
 
 
 def test_files_are_found_in_a_folder_or_in_a_clone(tmp_path: Path) -> None:

@@ -202,6 +202,16 @@ def test_missing_material_is_no_failure(
     assert "needs the file qlae/shapes3d.json" in printed[0]["missing"]
 
 
+def test_damaged_weights_do_not_stop_the_other_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "betaH_dsprites.npz", other=np.zeros(3))
+    assert typed(monkeypatch, "verify", "betaH_dsprites", "--from", str(tmp_path)) == 0
+    shown = capsys.readouterr().out
+    assert "not those of disentangling-vae's Burgess net: it has no 'decoder.convT1.bias'" in shown
+    assert "3 lack material, 0 differ" in shown
+
+
 def test_a_failed_download_is_tried_once(empty_data_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[str] = []
 

@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _stop() -> NoReturn:
-    """Exit after Ctrl-C; another one ends the process at once, without a traceback of what the interpreter cleans up."""
+    """Exit after Ctrl-C; another one ends the process at once, without a traceback."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(130)
 

@@ -31,6 +31,7 @@ from unweave.cli.options import (
     load_data,
     open_representations,
     print_json,
+    print_notes,
     split_data,
 )
 from unweave.cli.study import open_study
@@ -135,6 +136,7 @@ def figure(
         if out is not None or not as_json:
             _write(entry, result, path)
     if not as_json:
+        print_notes(*sets)
         console.print(f"wrote {path}", soft_wrap=True)
 
 

@@ -140,6 +140,12 @@ def load_data(word: str, options: dict[str, Any] | None = None) -> FactorData:
     return load(word, **(options or {}))
 
 
+def print_notes(*sets: FactorData | None) -> None:
+    """Print what was found beside data of one's own but not used, such as a table of labels."""
+    for note in dict.fromkeys(note for data in sets if data is not None for note in data.notes):
+        console.print(f"note: {note}", soft_wrap=True, highlight=False)
+
+
 def find_runs(names: Sequence[str], store: str | None) -> list[Path]:
     """Return the folders of runs that are given by id, unique prefix, label or folder, each once."""
     return list(dict.fromkeys(find_one_run(name, store) for name in names))
@@ -203,6 +209,10 @@ def open_representations(
         if any((given.factors, given.images, given.discrete, given.kinds)):
             raise InputError(
                 "--factors, --kind, --images and --discrete can be used with --codes only: a run knows its own."
+            )
+        if given.missing != "error":
+            raise InputError(
+                "--missing can be used with --codes only: write it behind the data, as in --data photos/,missing=drop."
             )
         return [
             opened

@@ -30,6 +30,7 @@ from unweave.cli.options import (
     open_representations,
     open_runs,
     parse_folder,
+    print_notes,
     stem_of,
 )
 from unweave.errors import InputError
@@ -93,6 +94,7 @@ def report(
         write_report(
             opened, out, data=images, store=store, scored=scored, trust=trust, baselines=baselines, watch=watch
         )
+    print_notes(images)
     console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)
 
 

@@ -33,6 +33,7 @@ from unweave.cli.options import (
     load_data,
     open_representations,
     print_json,
+    print_notes,
     several,
     split_data,
 )
@@ -173,6 +174,7 @@ def score(
         warnings.simplefilter("always", UserWarning)
         _score(opened, images, as_json, matrix, arguments)
     if not as_json:
+        print_notes(images)
         for note in dict.fromkeys(str(each.message) for each in warned):
             console.print(f"note: {note}", soft_wrap=True, highlight=False)
 

@@ -17,6 +17,7 @@ from unweave.cli.options import (
     draw_pictures,
     load_data,
     parse_folder,
+    print_notes,
     several,
     split_data,
 )
@@ -149,8 +150,7 @@ def train(
         _check_metrics(configuration, images, metrics)
     if source is None:
         prepared(images)  # after all checks, because it may take minutes
-    for note in images.notes:
-        console.print(note, soft_wrap=True)
+    print_notes(images)
     try:
         run = fit(configuration, execution, images, folder, label=label)
     except KeyboardInterrupt:

@@ -226,16 +226,26 @@ def renamed(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
     }
     if wrong := sorted(expected ^ theirs.keys()):
         lacking = "has no" if wrong[0] in expected else "has an unknown"
-        raise InputError(f"the weights are not those of disentangling-vae's Burgess net: it {lacking} {wrong[0]!r}.")
+        raise Unavailable(f"the weights are not those of disentangling-vae's Burgess net: it {lacking} {wrong[0]!r}.")
     ours: dict[str, Tensor] = {}
     for name, value in theirs.items():
         half, layer, part = name.split(".")
-        tensor = value.float()
-        if layer == "mu_logvar_gen":
-            tensor = tensor.unflatten(0, (-1, 2)).transpose(0, 1).flatten(0, 1)
-        elif half == "encoder" and (layer, part) == ("lin1", "weight"):
-            tensor = tensor.unflatten(1, (CHANNELS, CELLS, CELLS)).permute(0, 2, 3, 1).flatten(1)
-        elif half == "decoder" and layer == "lin3":
-            tensor = tensor.unflatten(0, (CHANNELS, CELLS, CELLS)).movedim(0, 2).flatten(0, 2)
+        try:
+            tensor = _reordered(half, layer, part, value.float())
+        except (RuntimeError, IndexError) as error:
+            raise Unavailable(
+                f"the weights are not those of disentangling-vae's Burgess net: {name!r} has the shape "
+                f"{tuple(value.shape)}."
+            ) from error
         ours[f"{half}.{(ENCODER if half == 'encoder' else DECODER)[layer]}.{part}"] = tensor.contiguous()
     return ours
+
+
+def _reordered(half: str, layer: str, part: str, tensor: Tensor) -> Tensor:
+    if layer == "mu_logvar_gen":
+        return tensor.unflatten(0, (-1, 2)).transpose(0, 1).flatten(0, 1)
+    if half == "encoder" and (layer, part) == ("lin1", "weight"):
+        return tensor.unflatten(1, (CHANNELS, CELLS, CELLS)).permute(0, 2, 3, 1).flatten(1)
+    if half == "decoder" and layer == "lin3":
+        return tensor.unflatten(0, (CHANNELS, CELLS, CELLS)).movedim(0, 2).flatten(0, 2)
+    return tensor

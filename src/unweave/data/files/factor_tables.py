@@ -139,7 +139,7 @@ def _count_missing(absent: Mapping[str, NDArray[np.bool_]], missing: Missing) ->
         row = int(absent[next(iter(counts))].argmax()) + 1
         raise InputError(
             f"values are missing: {listed} of {rows:,} rows, the first in row {row}. Fill them in, or leave these rows "
-            'out of that factor with missing="drop" (--missing drop).'
+            'out of that factor with missing="drop" (--missing drop; behind the name of a data set, ,missing=drop).'
         )
     return counts
 
