@@ -131,6 +131,47 @@ def test_wrong_options_are_named(hub: Site, options: dict[str, object], message:
         unweave.load("hf:some-lab/toys.v2", **options)
 
 
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (
+            {"image": [b""], "shape": ["cube"]},
+            "0.parquet has numbers in its column angle, but .*1.parquet does not have it",
+        ),
+        ({"shape": ["cube"], "angle": [1]}, "has images in its column image, but .*1.parquet does not have it"),
+        (
+            {"image": [b""], "shape": ["cube"], "angle": ["wide"]},
+            "has numbers in its column angle, but .*1.parquet has words",
+        ),
+    ],
+)
+def test_files_that_differ_in_columns_are_refused(hub: Site, second: dict[str, list[object]], message: str) -> None:
+    stream = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(second), stream)
+    hub.pages[f"{API}/default/train/1.parquet"] = stream.getvalue()
+    with pytest.raises(InputError, match=message):
+        unweave.load("hf:some-lab/toys.v2")
+
+
+def test_other_types_of_parquet_and_missing_values(hub: Site) -> None:
+    for number, rows in enumerate(PARTS):
+        pictures = pyarrow.array([png(image) for image in IMAGES[rows]], pyarrow.large_binary())
+        words = pyarrow.array(SHAPES[rows].tolist())
+        words = pyarrow.DictionaryArray.dictionary_encode(words) if number else words.cast(pyarrow.large_string())
+        angles = [None if angle == 60 else angle for angle in ANGLES[rows].tolist()]
+        stream = io.BytesIO()
+        table = pyarrow.table({"image": pictures, "shape": words, "angle": angles})
+        pyarrow.parquet.write_table(table, stream)
+        hub.pages[f"{API}/default/train/{number}.parquet"] = stream.getvalue()
+    with pytest.raises(InputError, match="values are missing: angle has 3 of 12 rows"):
+        unweave.load("hf:some-lab/toys.v2")
+    data = unweave.load("hf:some-lab/toys.v2,missing=drop")
+    assert np.array_equal(data.rows(torch.arange(12)).permute(0, 2, 3, 1).numpy(), IMAGES)
+    assert data.labels is not None
+    assert data.labels[:, 1].isnan().nonzero()[:, 0].tolist() == [3, 7, 11]
+    assert open_data(data.identity).identity == data.identity
+
+
 def test_what_is_not_on_the_hub_or_damaged_is_a_sentence(hub: Site) -> None:
     with pytest.raises(InputError, match="expected hf:OWNER/NAME"):
         unweave.load("hf:toys")

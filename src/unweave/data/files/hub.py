@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import re
@@ -19,7 +20,7 @@ from unweave.data.factor_data import check_image_size, digest
 from unweave.data.files import data_folder
 from unweave.data.files.arrays import Bytes, cached_array
 from unweave.data.files.downloads import RemoteFile, fetch
-from unweave.data.files.factor_tables import Table
+from unweave.data.files.factor_tables import Missing, Table
 from unweave.data.files.pictures import Filter, check_filter, listed, read_picture
 from unweave.data.own import OwnImages
 from unweave.errors import InputError, Unavailable, extra, unknown
@@ -40,6 +41,7 @@ def load_hub(
     image: str | None = None,
     factors: Sequence[str] | None = None,
     kinds: Mapping[str, str] | None = None,
+    missing: Missing = "error",
     size: int | None = None,
     filter: Filter | None = "bilinear",
 ) -> OwnImages:
@@ -55,6 +57,7 @@ def load_hub(
         image: The column of images; needed if there are several.
         factors: The columns that are factors; by default all with numbers or words.
         kinds: The kind of factors by their name: "ordered", "cyclic", "categorical" or "continuous".
+        missing: What happens to missing values of factors: "error" refuses them, "drop" leaves them out of that factor.
         size: The height and width that images are resized to; without it they keep their own.
         filter: The filter by which they are resized: "bilinear", "lanczos", "bicubic" or "box".
 
@@ -70,16 +73,23 @@ def load_hub(
     folder = data_folder("hub") / name.removeprefix(PREFIX).replace("/", "--")
     paths = _files(name, folder, config, split)
     try:
-        schema = parquet.read_schema(paths[0])
-        image, factors, unused = _choose(name, schema, image, factors)
+        kept = {path: _kinds(parquet.read_schema(path)) for path in paths}
+        image, factors, unused = _choose(name, kept[paths[0]], image, factors)
+        for path, column in itertools.product(paths, (image, *factors)):
+            if (found := kept[path].get(column)) != (first := kept[paths[0]][column]):
+                other = "does not have it" if found is None else f"has {found}"
+                raise InputError(
+                    f"{name}: {paths[0].name} has {first} in its column {column}, but {path.name} {other}."
+                )
         tables = [parquet.read_table(path, columns=factors) for path in paths]
         columns = {key: np.concatenate([table.column(key).to_numpy() for table in tables]) for key in factors}
         images = _images(name, folder, paths, image)
     except (OSError, extra("pyarrow", "hub").ArrowException) as error:
         raise Unavailable(f"{name}: a file in {folder} cannot be read: {error}. Delete it and load again.") from error
-    table = Table.of(columns, kinds) if columns else None
+    table = Table.of(columns, kinds, missing) if columns else None
     options: dict[str, Any] = {"config": config, "split": split, "image": image, "factors": list(factors)}
     options |= {"kinds": None if kinds is None else dict(kinds), "size": size, "filter": filter}
+    options |= {} if missing == "error" else {"missing": missing}
     notes = (f"not used from {name}: {listed(unused)}",) if unused else ()
     source = {"path": name, "options": options}
     return OwnImages(images, table, name=name, size=size, filter=filter, source=source, notes=notes)
@@ -146,22 +156,33 @@ def _one(what: str, given: str | None, known: Mapping[str, object], usual: str) 
     raise InputError(f"{what}: choose one of {', '.join(known)}.")
 
 
+def _kinds(schema: Any) -> dict[str, str]:
+    """Return what each column has: images, numbers, words or something else."""
+    types = extra("pyarrow", "hub").types
+    found = {}
+    for field in schema:
+        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
+        if types.is_binary(kind) or types.is_large_binary(kind) or types.is_struct(kind):
+            found[field.name] = "images"
+        elif types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
+            found[field.name] = "numbers"
+        elif types.is_string(kind) or types.is_large_string(kind):
+            found[field.name] = "words"
+        else:
+            found[field.name] = str(kind)
+    return found
+
+
 def _choose(
-    name: str, schema: Any, image: str | None, factors: Sequence[str] | None
+    name: str, kinds: Mapping[str, str], image: str | None, factors: Sequence[str] | None
 ) -> tuple[str, Sequence[str], list[str]]:
     """Return the columns of images and of factors, and the names of the others."""
-    types = extra("pyarrow", "hub").types
-    kinds = {field.name: field.type for field in schema}
-    images = [key for key, kind in kinds.items() if types.is_binary(kind) or types.is_struct(kind)]
+    images = [key for key, kind in kinds.items() if kind == "images"]
     if image is None and len(images) != 1:
         found = f"image columns {', '.join(images)}" if images else f"no image column, but {', '.join(kinds)}"
         raise InputError(f"{name} has {found}: choose one with image=.")
     image = images[0] if image is None else image
-    scalars = [
-        key
-        for key, kind in kinds.items()
-        if types.is_integer(kind) or types.is_floating(kind) or types.is_string(kind) or types.is_boolean(kind)
-    ]
+    scalars = [key for key, kind in kinds.items() if kind in ("numbers", "words")]
     for key, allowed in [(image, images), *((key, scalars) for key in factors or ())]:
         if key not in allowed:
             raise unknown(f"column of {name}", key, allowed)
