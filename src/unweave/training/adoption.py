@@ -243,9 +243,9 @@ def renamed(theirs: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def _reordered(half: str, layer: str, part: str, tensor: Tensor) -> Tensor:
     if layer == "mu_logvar_gen":
-        return tensor.unflatten(0, (-1, 2)).transpose(0, 1).flatten(0, 1)
-    if half == "encoder" and (layer, part) == ("lin1", "weight"):
-        return tensor.unflatten(1, (CHANNELS, CELLS, CELLS)).permute(0, 2, 3, 1).flatten(1)
-    if half == "decoder" and layer == "lin3":
-        return tensor.unflatten(0, (CHANNELS, CELLS, CELLS)).movedim(0, 2).flatten(0, 2)
+        tensor = tensor.unflatten(0, (-1, 2)).transpose(0, 1).flatten(0, 1)
+    elif half == "encoder" and (layer, part) == ("lin1", "weight"):
+        tensor = tensor.unflatten(1, (CHANNELS, CELLS, CELLS)).permute(0, 2, 3, 1).flatten(1)
+    elif half == "decoder" and layer == "lin3":
+        tensor = tensor.unflatten(0, (CHANNELS, CELLS, CELLS)).movedim(0, 2).flatten(0, 2)
     return tensor
