@@ -8,10 +8,11 @@ import pytest
 from unweave.explore.middleware import BusyError, RequestQueue
 
 
-def test_one_caller_passes_at_a_time_and_a_full_queue_turns_others_away(
-    until: Callable[[Callable[[], object]], None],
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_some_callers_pass_at_a_time_and_a_full_queue_turns_others_away(
+    at_once: int, until: Callable[[Callable[[], object]], None]
 ) -> None:
-    gate, inside, most, release = RequestQueue(3), [0], [0], threading.Event()
+    gate, inside, most, release = RequestQueue(3, at_once=at_once), [0], [0], threading.Event()
 
     def work() -> None:
         with gate():
@@ -23,12 +24,12 @@ def test_one_caller_passes_at_a_time_and_a_full_queue_turns_others_away(
     threads = [threading.Thread(target=work) for _ in range(3)]
     for thread in threads:
         thread.start()
-    until(lambda: gate._waiting == 3)
+    until(lambda: gate._waiting == 3 and inside == [at_once])
     with pytest.raises(BusyError, match="try again"), gate():
         pass
     release.set()
     for thread in threads:
         thread.join()
-    assert most == [1]
+    assert most == [at_once]
     with gate():  # all places are free again
         assert gate._waiting == 1

@@ -40,7 +40,8 @@ def make_app(selection: Selection, *, host: str = "127.0.0.1") -> SecurityMiddle
     app.state.runs, app.state.table, app.state.progress = OpenRuns(selection), Table(selection), ProgressReader()
     app.state.floors, app.state.study = NoiseFloors(selection), StudyProgress(selection)
     app.state.writes = host in LOOPBACK  # other machines may look, and change nothing
-    app.state.queue, app.state.slow = RequestQueue(QUEUE), RequestQueue(QUEUE // 2)
+    app.state.queue = RequestQueue(QUEUE)
+    app.state.slow = RequestQueue(QUEUE // 2, at_once=2)  # so that a large model does not keep the others waiting
     app.include_router(router)
     app.mount("/", StaticFiles(directory=STATIC, html=True))
     app.add_exception_handler(Exception, _failed)
@@ -232,7 +233,8 @@ def by_value(request: Request, run: Run, latent: int, factor: int) -> dict[str, 
 
 @router.get("/runs/{name}/strip")
 def strip(run: Run, queue: Queue) -> Response:
-    """Return images along the most important latents of a run, one latent after another."""
+    """Return images along some latents of a run, one latent after another."""
+    _ = run.first_image  # which may take long, while others need the queue
     with queue():
         latents, images = run.strip
     return _framed({"latents": latents, "n": len(images), "shape": list(images.shape[1:])}, to_rgba(images))

@@ -121,11 +121,11 @@ class BusyError(RuntimeError):
 
 
 class RequestQueue:
-    """Let one thread compute at a time; a caller is rejected if ``length`` others wait already."""
+    """Let ``at_once`` threads compute at a time; a caller is rejected if ``length`` others wait or compute already."""
 
-    def __init__(self, length: int) -> None:
+    def __init__(self, length: int, *, at_once: int = 1) -> None:
         self._length, self._waiting = length, 0
-        self._count, self._turn = threading.Lock(), threading.Lock()
+        self._count, self._turn = threading.Lock(), threading.Semaphore(at_once)
 
     @contextmanager
     def __call__(self) -> Iterator[None]:

@@ -89,6 +89,12 @@ class OpenRun:
         return self.run.sample_codes(1, generator, self.summary)
 
     @cached_property
+    def first_image(self) -> Tensor | None:
+        """The image (C, H, W) that the page starts from, if any; some data sets take long to draw the first."""
+        data = self.data
+        return at_random(data, start_seeds(data)[0])[0] if data is not None and data.has_images else None
+
+    @cached_property
     def strip(self) -> tuple[list[int], Tensor]:
         """Latents that change the picture most, each in another way, and images (n, C, H, W) along each in turn.
 
@@ -96,9 +102,9 @@ class OpenRun:
         """
         if not self.run.decodes:
             raise Unavailable("there is no decoder.")
-        data, summary = self.data, self.summary
-        if data is not None and data.has_images:
-            code = self.run.encode(at_random(data, start_seeds(data)[0])[0][None])  # (1, D)
+        summary = self.summary
+        if self.first_image is not None:
+            code = self.run.encode(self.first_image[None])  # (1, D)
         else:
             code = torch.tensor([summary.mean if summary else [0.0] * self.run.size])
         values = self.run.traversal_values(steps=STRIP_FRAMES)  # (D, steps)

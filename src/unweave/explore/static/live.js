@@ -53,7 +53,9 @@ export function makeLive(source, shape, onCheckpoint) {
     const said =
       now.state === "running"
         ? `Step ${now.step.toLocaleString("en")} of ${now.steps.toLocaleString("en")}${left}`
-        : `This run is ${now.state}`;
+        : now.state === "failed"
+          ? "This run failed"
+          : `This run is ${now.state}`;
     status.textContent = now.error ? `${said}: ${now.error}` : said;
     bar.value = now.steps ? now.step / now.steps : 0;
     bar.hidden = now.state !== "running";

@@ -37,7 +37,7 @@ function segment(kind, n) {
 
 function sentence(secondsLeft, running, waiting, total) {
   if (!total) return "";
-  if (!running && !waiting) return "No run is left.";
+  if (!running && !waiting) return "No run is running or waiting.";
   if (secondsLeft === null) return "How long the other runs will take is known when one has ended.";
   const workers = running > 1 ? ` with ${running} runs at a time` : "";
   const time = `about ${duration(secondsLeft / Math.max(1, running))}`;
