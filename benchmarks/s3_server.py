@@ -95,8 +95,8 @@ class Bucket:
 class Server:
     """All buckets, and the requests that were made."""
 
-    def __init__(self) -> None:
-        self._buckets: dict[str, Bucket] = {}
+    def __init__(self, buckets: dict[str, Bucket] | None = None) -> None:
+        self._buckets = buckets or {}
         self._counts: Counter[str] = Counter()
         self._touched: set[str] = set()
 
@@ -165,12 +165,12 @@ def _error(status: int, code: str) -> Answer:
     return Answer(status, content.encode(), (("Content-Type", "application/xml"),))
 
 
-async def main() -> None:
+async def main(store: Server) -> None:
     """Serve until the process is ended."""
-    server = await asyncio.start_server(Server().serve, "127.0.0.1", 0, backlog=1024, limit=2**20)
+    server = await asyncio.start_server(store.serve, "127.0.0.1", 0, backlog=1024, limit=2**20)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(Server()))

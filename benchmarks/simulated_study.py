@@ -27,7 +27,9 @@ from unweave.study.engines.worker import Report
 
 BUCKET = "studies"
 PROCESSES = 2  # that carry out a study
-SERVER, WORKER = (Path(__file__).with_name(name) for name in ("s3_server.py", "simulated_worker.py"))
+SERVER, FILLED, WORKER = (
+    Path(__file__).with_name(f"{name}.py") for name in ("s3_server", "filled_server", "simulated_worker")
+)
 
 
 class Counted(NamedTuple):
@@ -45,13 +47,17 @@ class Counted(NamedTuple):
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Callable[[], Counted]]:
-    """Run a server with an empty bucket, set the environment that reaches it, and yield a function that counts.
+def serving(folder: Path, finished: Sequence[str] = ()) -> Iterator[Callable[[], Counted]]:
+    """Run a server with finished runs, set the environment that reaches it, and yield a function that counts.
 
     It returns the requests since it was called before.
     """
-    process = subprocess.Popen([sys.executable, str(SERVER)], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, str(FILLED), str(folder)] if finished else [sys.executable, str(SERVER)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin is not None
     assert process.stdout is not None
+    process.stdin.write("\n".join(finished))
+    process.stdin.close()
     address = f"http://127.0.0.1:{int(process.stdout.readline())}"
     os.environ |= {
         "AWS_ENDPOINT_URL": address,

@@ -1,7 +1,8 @@
 """Measure the engines of studies: ``python benchmarks/studies.py [part …]``, written to ``studies.md``.
 
-Parts: plan, killed, table, overhead, parallel, ray, requests; all by default. ``--runs`` and ``--kills`` scale studies
-of very short runs, ``--seconds`` the longer runs. A part that is not measured keeps its rows in ``studies.md``.
+Parts: plan, killed, table, overhead, parallel, ray, requests, learning; all by default. ``--runs`` and ``--kills``
+scale studies of very short runs, ``--seconds`` the longer runs. A part that is not measured keeps its rows in
+``studies.md``.
 """
 
 from __future__ import annotations
@@ -205,10 +206,8 @@ def requests(scale: Scale) -> list[Row]:
         saving = checkpoint(address, "f" * 16, counted)
         other = elsewhere(1)
         counted()
-        began, processor = time.perf_counter(), time.process_time()
         assert {record.state for record in other.stored.records(names).records.values()} == {"finished"}
-        took, processor = time.perf_counter() - began, time.process_time() - processor
-        learning, load = counted(), os.getloadavg()[1]
+        learned = counted()
         assert elsewhere(2).run() == {"finished": runs}
         launching = counted()
         again = []
@@ -241,12 +240,10 @@ def requests(scale: Scale) -> list[Row]:
             f"{saving.requests.total()}",
         ),
         Row(
-            f"a new machine learns the state of {runs:,} finished runs, requests ({shown(learning, 1)})",
-            f"{learning.requests.total():,}",
+            f"a new machine learns the state of {runs:,} finished runs, requests ({shown(learned, 1)})",
+            f"{learned.requests.total():,}",
             "≤ 500",
         ),
-        Row(f"the same, seconds, at a load of {load:.0f} on {os.cpu_count()} cores", f"{took:.1f}", "≤ 20"),
-        Row("of these the processor time of the machine", f"{processor:.1f}"),
         Row(
             f"`study run` on a new machine, {runs:,} finished runs, requests",
             f"{launching.requests.total():,}",
@@ -267,6 +264,28 @@ def requests(scale: Scale) -> list[Row]:
             f"checkpoints of {runs:,} runs of {hours:g} h, one per minute, dollars",
             f"{runs * minutes * dollars(saving):.2f}",
         ),
+    ]
+
+
+def learning(scale: Scale) -> list[Row]:
+    """Time how a new machine learns what a store with finished runs has; the server answers as slowly as S3 does."""
+    folder = scale.folder / "learning"
+    shutil.rmtree(folder, ignore_errors=True)
+    study = Study(tiny_runs.spec(scale.runs).replace('metrics = ["mig"]', ""), store=folder / "none")
+    names = [planned.name for planned in study.planned]
+    with serving(folder, names) as counted:
+        store = Study(study.spec, store=f"s3://{BUCKET}").stored
+        began, processor = time.perf_counter(), time.process_time()
+        assert {record.state for record in store.records(names).records.values()} == {"finished"}
+        took, processor = time.perf_counter() - began, time.process_time() - processor
+        requests, load = counted().requests.total(), os.getloadavg()[0]
+    loaded = f"at a load of {load:.0f} on {os.cpu_count()} cores"
+    return [
+        Row(
+            f"a new machine learns the state of {scale.runs:,} finished runs, seconds, {loaded}", f"{took:.1f}", "≤ 20"
+        ),
+        Row("of these the processor time of the machine", f"{processor:.1f}"),
+        Row("requests, as many as in the store of a simulated study", f"{requests}", "≤ 500"),
     ]
 
 
@@ -337,6 +356,7 @@ PARTS: dict[str, Callable[[Scale], list[Row]]] = {
     "parallel": parallel,
     "ray": ray,
     "requests": requests,
+    "learning": learning,
 }
 
 

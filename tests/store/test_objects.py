@@ -144,3 +144,32 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "s3fs", None)
     with pytest.raises(MissingExtra, match=r"pip install -e '\.\[s3\]'"):
         open_objects("s3://bucket/x")
+
+
+@pytest.mark.parametrize("text", ["2026-11-18T14:05:06.000Z", "2026-02-28T23:59:59Z", "Wed, 18 Nov 2026 14:05:06 GMT"])
+def test_times_of_s3_are_read_as_botocore_reads_them(text: str) -> None:
+    parse = pytest.importorskip("botocore.utils").parse_timestamp
+    read = module._time(text)
+    assert read == parse(text)
+    assert read.utcoffset() is not None
+
+
+def test_times_of_a_listing_are_read_by_the_fast_function(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import s3fs
+
+    seen: list[str] = []
+    read = module._time
+
+    def noted(text: str) -> Any:
+        seen.append(text)
+        return read(text)
+
+    monkeypatch.setattr(module, "_time", noted)
+    s3fs.S3FileSystem.clear_instance_cache()
+    objects = open_objects(bucket)
+    objects.write("a", b"1")
+    (age,) = objects.ages("").values()
+    s3fs.S3FileSystem.clear_instance_cache()
+    assert len(seen) == 1
+    assert age is not None
+    assert -2 <= age < 60

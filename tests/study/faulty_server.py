@@ -120,27 +120,32 @@ class Proxy:
         body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
         split = urlsplit(handler.path)
         kind = "LIST" if "list-type=" in split.query else handler.command
-        fault, status = self._fault(), 0
+        key = unquote(split.path).partition("/")[2].partition("/")[2]
+        fault = self._fault()
         if fault == "slow":
             time.sleep(SLOW)
-        try:
-            if self.read_only and kind not in ("GET", "HEAD", "LIST"):
-                self._reply(handler, 403, [], ERROR.format(code="AccessDenied").encode(), "")
-            elif fault in ("500", "503"):
-                code = {"500": "InternalError", "503": "SlowDown"}[fault]
-                self._reply(handler, int(fault), [], ERROR.format(code=code).encode(), fault)
-            elif fault == "closed":
-                _end(handler.connection)
-            else:
-                upstream = http.client.HTTPConnection(self._server, timeout=60)
-                upstream.request(handler.command, handler.path, body or None, dict(handler.headers.items()))
-                answer = upstream.getresponse()
-                content, status = answer.read(), answer.status
-                upstream.close()
-                self._reply(handler, status, answer.getheaders(), content, fault)
-        finally:
-            key = unquote(split.path).partition("/")[2].partition("/")[2]
-            self.requests.append(Request(kind, key, body, fault, status))
+        status, headers, content = self._result(handler, kind, body, fault)
+        asked = status if headers else 0
+        self.requests.append(Request(kind, key, body, fault, asked))  # before the client can go on
+        if fault == "closed":
+            _end(handler.connection)
+        else:
+            self._reply(handler, status, headers, content, fault)
+
+    def _result(self, handler: Any, kind: str, body: bytes, fault: str) -> tuple[int, list[tuple[str, str]], bytes]:
+        """Return status, headers and content of an answer, of the server if it is asked; others have no headers."""
+        if self.read_only and kind not in ("GET", "HEAD", "LIST"):
+            return 403, [], ERROR.format(code="AccessDenied").encode()
+        if fault in ("500", "503"):
+            return int(fault), [], ERROR.format(code={"500": "InternalError", "503": "SlowDown"}[fault]).encode()
+        if fault == "closed":
+            return 0, [], b""
+        upstream = http.client.HTTPConnection(self._server, timeout=60)
+        upstream.request(handler.command, handler.path, body or None, dict(handler.headers.items()))
+        answer = upstream.getresponse()
+        content = answer.read()
+        upstream.close()
+        return answer.status, answer.getheaders(), content
 
     @staticmethod
     def _reply(handler: Any, status: int, headers: list[tuple[str, str]], content: bytes, fault: str) -> None:

@@ -277,9 +277,9 @@ class TestPatience:
         reason = f"no machine is left that can train runs: here (the store {bucket} does not permit this"
         assert shown.stdout.splitlines()[-1].startswith(f"6 runs are not finished: {reason}")
 
-    @pytest.mark.usefixtures("in_process")
+    @pytest.mark.parametrize("damaged", [False, True])
     def test_any_machine_delivers_what_it_has(
-        self, bucket: str, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, damaged: bool, bucket: str, proxy: Proxy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         task = tasks(Study(ONE, store=bucket))[0]
         run = Session.run
@@ -291,9 +291,12 @@ class TestPatience:
         with monkeypatch.context() as patch:
             patch.setattr(Session, "run", cut_off)
             open_remote(bucket).objects.patience = 0.0
-            assert Worker().carry_out(task).outcome == "away"
+            said = Worker().carry_out(task)
+            assert said.outcome == "away"
         proxy.open()
         monkeypatch.setattr(Session, "run", lambda self: pytest.fail("trained again"))
+        if damaged:  # in the store; it is replaced
+            open_remote(bucket).objects.write(f"{said.run}/state.json", b"{")
         Store(bucket).begin(10.0)  # for any study on this machine
         assert Study(ONE, store=bucket).status() == {"finished": 1, "not started": 1}
 

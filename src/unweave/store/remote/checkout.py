@@ -132,7 +132,9 @@ class Delivery:
 
     def deliver_if_missing(self) -> None:
         """Deliver a finished run, or remove it from this machine if the store has it already."""
-        state = self._list()
+        state = None
+        with suppress(Damaged):  # in the store, where the state of this run replaces it
+            state = self._list()
         if state is not None and state.status == "finished":
             shutil.rmtree(self._folder, ignore_errors=True)
         else:
@@ -194,7 +196,7 @@ class Delivery:
             return read_state(aside)
         except Damaged as error:
             reason = error.reason.replace(str(aside), f"{self._remote.address}/{self._run}")
-            raise Unavailable(f"{reason}: unweave study run SPEC sets the run aside and trains it again.") from error
+            raise Damaged(reason, "unweave study run SPEC sets the run aside and trains it again.") from error
         finally:
             shutil.rmtree(aside, ignore_errors=True)
 
