@@ -31,11 +31,7 @@ def imported(what: str, name: str) -> Any:
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise InputError(f"{what} {name!r}: write your own as package.module:name.", value=name)
-    try:
-        found: Any = _module(module)
-    except (Exception, SystemExit) as error:  # the user's module may raise anything
-        reason = f"{what} {name!r}: the module {module!r} cannot be imported ({error})."
-        raise InputError(reason, value=name, code=NOT_FOUND) from error
+    found = _module_of(what, name)
     for part in attribute.split("."):
         found = getattr(found, part, None)
     if found is None and module == HERE:
@@ -47,6 +43,16 @@ def imported(what: str, name: str) -> Any:
     if found is None:
         raise InputError(f"{what} {name!r}: the module {module!r} has no {attribute!r}.", value=name, code=NOT_FOUND)
     return found
+
+
+def _module_of(what: str, name: str) -> Any:
+    """Import the module of ``package.module:name``."""
+    module = name.partition(":")[0]
+    try:
+        return _module(module)
+    except (Exception, SystemExit) as error:  # the user's module may raise anything
+        reason = f"{what} {name!r}: the module {module!r} cannot be imported ({error})."
+        raise InputError(reason, value=name, code=NOT_FOUND) from error
 
 
 def _module(name: str) -> Any:
@@ -75,7 +81,7 @@ def source_hash(name: str) -> str:
             return hashlib.sha256(_source_here(imported("part", name)).encode()).hexdigest()[:16]
         except (OSError, TypeError) as error:
             raise InputError(f"the source of {name!r} cannot be read, so it cannot name a run. {IN_A_FILE}") from error
-    for path in sorted(_own_files(_module(name.partition(":")[0]), {})):
+    for path in sorted(_own_files(_module_of("part", name), {})):
         digest.update(Path(path).read_bytes())
     return digest.hexdigest()[:16]
 

@@ -105,8 +105,30 @@ def test_a_gaussian_kernel_has_the_value_of_disent() -> None:
     assert float(value) == pytest.approx(1.4909487962722778, abs=1e-6)
     box = by_kernel(images, 1, "box")
     torch.testing.assert_close(by_kernel(images, 1, f"{__name__}:square"), box)
-    with pytest.raises(InputError, match="unknown kernel"):
+    with pytest.raises(InputError, match="unknown kernel 'gauss': did you mean 'gaussian'"):
         by_kernel(images, 1, "gauss")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "message"),
+    [
+        ("nope", "unknown kernel 'nope': expected one of box, gaussian"),
+        ("nowhere:kernel", "the module 'nowhere' cannot be imported"),
+        (f"{__name__}:even", "must have two odd dimensions"),
+        (f"{__name__}:listed", "must return a tensor, got list"),
+    ],
+)
+def test_a_kernel_that_cannot_be_used_is_refused_before_training(kernel: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        BlurredReconstruction(kernel=kernel).check_model(forward().model)
+
+
+def even(radius: int) -> Tensor:
+    return torch.ones(2 * radius, 2 * radius)
+
+
+def listed(radius: int) -> list[int]:
+    return [1]
 
 
 def square(radius: int) -> Tensor:

@@ -109,6 +109,8 @@ def test_recipes_of_ones_own_take_settings() -> None:
         ({"seed": 2**32}, "seed must be less than"),
         ({"seed": True}, "seed must not be a boolean"),
         ({"threads": 9999}, "threads must be at most the number of cores"),
+        ({"augment": "blur"}, "augment must map settings to values, as in {'blur': 2}, got 'blur'"),
+        ({"blur": 3, "blurred_reconstruction.kernel": "nowhere:kernel"}, "the module 'nowhere' cannot be imported"),
     ],
 )
 def test_wrong_settings_are_sentences(settings: dict[str, Any], message: str) -> None:

@@ -165,6 +165,10 @@ def _replace_parts(made: dict[str, Any], rest: dict[str, Any]) -> None:
     if (groups := rest.pop("groups", None)) is not None:
         made["groups"] = Recipe(**{**made, "groups": groups}).model_dump(mode="json")["groups"]
     if (augment := rest.pop("augment", None)) is not None or any(key.startswith("augment.") for key in rest):
+        if not isinstance(augment, Mapping | None):
+            raise InputError(
+                f"augment must map settings to values, as in {{'blur': 2}}, got {augment!r}.", setting="augment"
+            )
         made["augment"] = Augmentation(**(augment or made.get("augment") or {})).model_dump(mode="json")
     if (radius := rest.pop("blur", None)) is not None:
         _blur(made, radius)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from unweave.data.distances import box_blur
 from unweave.errors import InputError
-from unweave.model import IN_UNIT_RANGE, Forward, Likelihood
+from unweave.model import IN_UNIT_RANGE, Forward, Likelihood, Model
 from unweave.settings import named, written_unless
 from unweave.terms.term import Reduction, Term, over_batch
 
@@ -61,13 +61,26 @@ def blurred(images: Tensor, radius: int, kernel: str) -> Tensor:
     ``package.module:function`` of your own, from a radius to weights (k, k), which are divided by their sum.
     """
     if kernel == "box":
-        return box_blur(images, radius)
-    weights = named("kernel", kernel, KERNELS)(radius).to(images)
-    if weights.ndim != 2 or weights.shape[0] % 2 == 0 or weights.shape[1] % 2 == 0:
-        raise InputError(f"the kernel {kernel!r} must have two odd dimensions, got shape {tuple(weights.shape)}.")
+        return box_blur(images, radius)  # faster than the convolution
+    weights = kernel_weights(kernel, radius).to(images)
     channels = images.shape[1]
     stacked = (weights / weights.sum()).expand(channels, 1, -1, -1)
     return F.conv2d(images, stacked, padding=(weights.shape[0] // 2, weights.shape[1] // 2), groups=channels)
+
+
+def kernel_weights(kernel: str, radius: int) -> Tensor:
+    """Return the weights of a kernel, both of whose sides are odd, before they are divided by their sum."""
+    weights = named("kernel", kernel, KERNELS)(radius)
+    if not isinstance(weights, Tensor):
+        raise InputError(f"the kernel {kernel!r} must return a tensor, got {type(weights).__name__}.")
+    if weights.ndim != 2 or weights.shape[0] % 2 == 0 or weights.shape[1] % 2 == 0:
+        raise InputError(f"the kernel {kernel!r} must have two odd dimensions, got shape {tuple(weights.shape)}.")
+    return weights
+
+
+def box_kernel(radius: int) -> Tensor:
+    """Return the equal weights (2 · radius + 1, 2 · radius + 1) of a box."""
+    return torch.ones(2 * radius + 1, 2 * radius + 1)
 
 
 def gaussian_kernel(radius: int) -> Tensor:
@@ -76,7 +89,7 @@ def gaussian_kernel(radius: int) -> Tensor:
     return line[:, None] * line
 
 
-KERNELS: dict[str, Callable[[int], Tensor]] = {"gaussian": gaussian_kernel}
+KERNELS: dict[str, Callable[[int], Tensor]] = {"box": box_kernel, "gaussian": gaussian_kernel}
 
 
 class BlurredReconstruction(Term):
@@ -90,6 +103,11 @@ class BlurredReconstruction(Term):
     radius: int = Field(default=31, ge=1, le=100_000)
     kernel: Annotated[str, written_unless("box")] = "box"  # or gaussian, or package.module:function
     reduction: Reduction = "sum"  # over pixels and channels
+
+    def check_model(self, model: Model) -> None:
+        """Refuse a kernel that does not exist or has no weights."""
+        if self.kernel != "box":
+            kernel_weights(self.kernel, self.radius)
 
     def __call__(self, forward: Forward) -> Tensor:
         """Compute the term from the images of the batch; means are in the space of their targets."""
