@@ -286,6 +286,21 @@ def test_an_encoder_that_reconstructs_is_scored_as_a_model(small: unweave.Factor
     assert scores["elbo"].score == pytest.approx(expected)  # by the encoder's own likelihood
 
 
+def test_psnr_is_of_as_many_images_as_it_says(small: unweave.FactorData) -> None:
+    """The code of Hsu et al. 2024 takes all images of its evaluation, not the first thousand."""
+    model = Autoencoder()
+    all_of_them: dict[str, Any] = {"psnr": {"most": 1100, "wrapped": True}}
+    scores = unweave.score(model, small, metrics=["psnr", "elbo"], samples=1200, settings=all_of_them)
+    assert model.reconstructed == 1100 + 1000  # the bound keeps its own
+    images = EncodedData(model, small, samples=1200).reconstructed(1200)[0]
+    grey = torch.full(images.shape, 0.5)
+    expected = unweave.metrics.psnr(images[:1100], grey[:1100], wrapped=True)
+    np.testing.assert_array_equal(scores["psnr"].per_image, expected.per_image)
+    assert len(expected.per_image) == 1100
+    cut = unweave.metrics.psnr(images, grey, wrapped=True, most=1100)
+    np.testing.assert_array_equal(cut.per_image, expected.per_image)
+
+
 def test_the_scorer_asks_whether_codes_are_discrete(small: unweave.FactorData) -> None:
     few: dict[str, Any] = {"metrics": ["infomec"], "samples": 300}
     encoded = EncodedData(Counter(), small, samples=300)

@@ -86,3 +86,13 @@ def test_the_float32_round_trip_of_tripods_code_lowers_63_of_256_values() -> Non
         np.testing.assert_allclose(found, -10 * np.log10(error))
     with pytest.raises(InputError, match="truncated is a part of wrapped"):
         psnr(values, again, truncated=True)
+
+
+def test_the_first_images_are_measured_in_parts() -> None:
+    rng = np.random.default_rng(0)
+    images, again = rng.random((2_300, 2, 2)), rng.random((2_300, 2, 2))  # more than are held at once
+    expected = -10 * np.log10(((images - again) ** 2).mean((1, 2)))
+    np.testing.assert_allclose(psnr(images, again).per_image, expected)
+    np.testing.assert_allclose(psnr(images, again, most=1_200).per_image, expected[:1_200])
+    with pytest.raises(InputError, match="most must be a whole number of at least 1"):
+        psnr(images, again, most=0)

@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from unweave.errors import InputError
+from unweave.errors import InputError, whole
 from unweave.metrics.scoring.inputs import Floats, to_numpy
+from unweave.settings import Count
+
+SIDES, BATCH = ("images", "reconstructions"), "a batch of images of one size"  # for messages
+CHUNK = 1_000  # images that are held as float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +37,14 @@ def reconstruction_error(images: Any, reconstructions: Any) -> Reconstruction:
     return Reconstruction(float(per_image.mean()), per_image)
 
 
-def psnr(images: Any, reconstructions: Any, *, wrapped: bool = False, truncated: bool = False) -> Reconstruction:
+def psnr(
+    images: Any,
+    reconstructions: Any,
+    *,
+    wrapped: bool = False,
+    truncated: bool = False,
+    most: Count | None = None,
+) -> Reconstruction:
     """Compute the mean over images of the peak signal-to-noise ratio, −10 log10 of the mean squared error, in dB.
 
     A perfect reconstruction has an infinite ratio. The code of Hsu et al. 2024 (Tripod) subtracts and squares uint8
@@ -47,6 +58,8 @@ def psnr(images: Any, reconstructions: Any, *, wrapped: bool = False, truncated:
         wrapped: Whether to compute as their code does; floats are truncated to uint8.
         truncated: With ``wrapped``, whether pixels are float32 in [−1, 1] before they are truncated, as in their code,
             which lowers 63 of the 256 true values by one; without it, true values are kept.
+        most: The number of images, the first of those that are given; by default all. :func:`unweave.score` gives 1,000
+            unless this says another number; their code takes all 10,000 images of the evaluation.
 
     Returns:
         The mean, and the ratio of each image.
@@ -59,14 +72,29 @@ def psnr(images: Any, reconstructions: Any, *, wrapped: bool = False, truncated:
     """
     if truncated and not wrapped:
         raise InputError("psnr: truncated is a part of wrapped: set both.")
-    x, y = check_images("psnr", images, reconstructions)
+    most = None if most is None else whole("psnr: most", most, at_least=1)
+    x, y = (
+        to_numpy("psnr", what, side, expected=BATCH)
+        for what, side in zip(SIDES, (images, reconstructions), strict=True)
+    )
+    if x.ndim < 2 or x.shape != y.shape:
+        check_images("psnr", x, y)  # refuses them
+    x, y = x[:most], y[:most]
+    parts = [slice(start, start + CHUNK) for start in range(0, max(1, len(x)), CHUNK)]
+    errors = [_squared_errors(*check_images("psnr", x[part], y[part]), wrapped, truncated) for part in parts]
+    with np.errstate(divide="ignore"):
+        per_image = -10 * np.log10(np.concatenate(errors))
+    return Reconstruction(float(per_image.mean()), per_image)
+
+
+def _squared_errors(x: Floats, y: Floats, wrapped: bool, truncated: bool) -> Floats:
+    """Return the mean squared error of each image."""
     error = (x - y) ** 2
     if wrapped:
         pixels, again = (_bytes(side, truncated) for side in (x, y))
         error = (pixels - again) ** 2 / 255.0**2  # uint8 arithmetic wraps
-    with np.errstate(divide="ignore"):
-        per_image = -10 * np.log10(error.mean(1))
-    return Reconstruction(float(per_image.mean()), per_image)
+    means: Floats = error.mean(1)
+    return means
 
 
 def _bytes(pixels: Floats, truncated: bool) -> Any:
@@ -80,8 +108,8 @@ def _bytes(pixels: Floats, truncated: bool) -> Any:
 def check_images(metric: str, images: Any, reconstructions: Any) -> tuple[Floats, Floats]:
     """Return two batches of images of one shape as rows of float64 pixels in [0, 1]; uint8 is divided by 255."""
     rows = []
-    for what, batch in (("images", images), ("reconstructions", reconstructions)):
-        array = to_numpy(metric, what, batch, expected="a batch of images of one size")
+    for what, batch in zip(SIDES, (images, reconstructions), strict=True):
+        array = to_numpy(metric, what, batch, expected=BATCH)
         if array.dtype.kind not in "biuf":
             raise InputError(f"{metric}: {what} must be real numbers, got {array.dtype}.")
         if array.ndim < 2 or not len(array):

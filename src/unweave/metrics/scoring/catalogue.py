@@ -596,7 +596,10 @@ METRICS: dict[str, Metric] = _named(
         "0 to ∞, dB",
         "higher",
         "A single perfect image makes the mean infinite.",
-        {"Hsu et al. 2024 (Tripod), for their thresholds of 38, 42, 34 and 40 dB": "wrapped=True"},
+        {
+            "Hsu et al. 2024 (Tripod), for their thresholds of 38, 42, 34 and 40 dB": "wrapped=True, truncated=True, "
+            "most=10,000"
+        },
     ),
     kl_per_latent=Metric(
         kl_per_latent,

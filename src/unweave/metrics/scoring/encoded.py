@@ -19,7 +19,7 @@ from unweave.progress import progress
 from unweave.streams import stream
 
 T = TypeVar("T")
-HELD = 1_000  # most images of the sample that are kept in memory and reconstructed
+HELD = 1_000  # images of the sample that are kept in memory and reconstructed, if a metric does not say how many
 
 
 class Sample(NamedTuple):
@@ -132,12 +132,23 @@ class EncodedData:
     @cached_property
     def images(self) -> Tensor:
         """The first images (n, C, H, W) uint8 of the sample, 1,000 at most."""
-        return self._read(self._draw("the sample").part(slice(HELD)), stream(self._seed, "the images"))
+        return self._first(HELD)
 
     @cached_property
     def reconstructions(self) -> Tensor:
         """The reconstructions (n, C, H, W) of :attr:`images`, floats in [0, 1]."""
-        reconstruct, images = reconstruction_of(self._encode), self.images
+        return self._reconstruct(self.images)
+
+    def reconstructed(self, most: int) -> tuple[Tensor, Tensor]:
+        """Return the first ``most`` images of the sample, and their reconstructions."""
+        images = self._first(most)
+        return images, self._reconstruct(images)
+
+    def _first(self, most: int) -> Tensor:
+        return self._read(self._draw("the sample").part(slice(most)), stream(self._seed, "the images"))
+
+    def _reconstruct(self, images: Tensor) -> Tensor:
+        reconstruct = reconstruction_of(self._encode)
         assert reconstruct is not None
 
         def again(batch: Tensor) -> Tensor:

@@ -167,7 +167,8 @@ def score(
 ) -> Scores:
     """Score an encoder, which can be any callable from images to codes, on a data set.
 
-    Reconstructions are those of the first 1,000 images of the sample. No image of a deterministic grid is encoded
+    Reconstructions are those of the first 1,000 images of the sample, or of as many as the setting ``most`` of a metric
+    says. No image of a deterministic grid is encoded
     twice. Metrics that choose their images, such as the local ones, encode what their own settings say; they are
     computed only by name.
 
@@ -347,7 +348,8 @@ def _arguments(
         sample = encoded.joined if _splits_itself(metric, settings) else encoded.sample
         return tuple(sample) if metric.needs == "labels" else (sample.codes,)
     if metric.needs == "reconstruction":
-        return encoded.images, encoded.reconstructions
+        most = settings.get(metric.name, {}).get("most")
+        return (encoded.images, encoded.reconstructions) if most is None else encoded.reconstructed(most)
     mean, logvar = encoded.posterior
     if metric.needs == "posterior":
         return mean, logvar
