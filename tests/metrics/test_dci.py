@@ -81,3 +81,17 @@ def test_completeness_is_a_plain_mean_by_name() -> None:
     assert trees[0] == pytest.approx(trees[1])
     with pytest.raises(InputError, match="completeness must be 'weighted' or 'mean', got 'median'"):
         dci(codes, labels, completeness="median")  # type: ignore[arg-type]
+
+
+def test_fewer_rows_are_fitted_if_asked() -> None:
+    (x, y), (x_test, y_test) = mixed(600, seed=1), mixed(200, seed=3)
+    rows = np.sort(np.random.default_rng(0).choice(600, 150, replace=False))
+    few = dci(x, y, train=150, test=(x_test, y_test))
+    np.testing.assert_array_equal(few.importance, dci(x[rows], y[rows], test=(x_test, y_test)).importance)
+    assert few.disentanglement != dci(x, y, test=(x_test, y_test)).disentanglement
+    split = dci(x, y, train=150)  # a third is held out, as always
+    order = np.random.RandomState(42).permutation(600)
+    again = dci(x[order[200:350]], y[order[200:350]], test=(x[order[:200]], y[order[:200]]))
+    np.testing.assert_array_equal(split.importance, again.importance)
+    with pytest.raises(InputError, match="train must be a whole number of at least 1"):
+        dci(x, y, train=0)

@@ -91,6 +91,16 @@ def test_pairs_of_adversarial_squares_are_those_of_the_code() -> None:
     assert batches.count(("beta_vae", 256)) == batches.count(("ada_gvae", 512)) == len(runs) // 2
 
 
+def test_adversarial_squares_keeps_the_best_of_small_estimates() -> None:
+    """The code of Michlo et al. 2023: MIG of 2,000 samples every 2,400 steps, DCI of 1,000 and 500."""
+    study = Study("adversarial-squares/paper")
+    score = study.spec.score
+    assert (score.samples, score.test_samples, score.settings["dci"]) == (2_000, 500, {"train": 1_000})
+    assert score.snapshot is not None
+    assert score.snapshot.scores == ("mig", "dci.disentanglement")
+    assert {run.configuration.steps / run.configuration.snapshots for run in study.planned} == {2_400}
+
+
 def test_tripod_is_judged_by_the_published_rule() -> None:
     spec = Study("tripod/paper").spec
     assert spec.score.snapshot is not None

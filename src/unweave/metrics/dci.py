@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from unweave.errors import InputError, unknown
+from unweave.errors import InputError, unknown, whole
 from unweave.metrics.estimators.boosting import boost_each
 from unweave.metrics.estimators.parallel_fits import (
     SKLEARN_PARALLEL,
@@ -17,6 +17,7 @@ from unweave.metrics.estimators.parallel_fits import (
     linear_svm,
 )
 from unweave.metrics.scoring.inputs import (
+    TRAIN,
     Codes,
     Factors,
     Floats,
@@ -29,7 +30,7 @@ from unweave.metrics.scoring.inputs import (
     standardised,
 )
 from unweave.metrics.scoring.vectors import Groups, columns_of, summed
-from unweave.settings import Seed
+from unweave.settings import Count, Seed
 
 IMPORTANCES = ("gbt", "gbt-exact", "forest", "svm")
 
@@ -58,6 +59,7 @@ def dci(
     *,
     importance: Literal["gbt", "gbt-exact", "forest", "svm"] = "gbt",
     completeness: Literal["weighted", "mean"] = "weighted",
+    train: Count = TRAIN,
     kinds: Kinds = None,
     groups: Groups = None,
     test: tuple[Any, Any] | None = None,
@@ -84,6 +86,7 @@ def dci(
         completeness: ``"weighted"`` weights factors by their share of the importance, as in disentanglement_lib;
             ``"mean"`` is their plain mean, as in Locatello et al. 2019, appendix B. The two differ for ``"svm"`` only:
             for trees, every factor has the same share.
+        train: The largest number of rows to fit; from more, as many are drawn at random.
         kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous. For
             these, trees are fitted with squared error, the SVM is replaced by Lasso regression with a cross-validated
             penalty, and informativeness is R².
@@ -108,19 +111,20 @@ def dci(
     if completeness not in ("weighted", "mean"):
         raise InputError(f"dci: completeness must be 'weighted' or 'mean', got {completeness!r}.")
     share = 0.1 if importance == "forest" else 1 / 3  # held out if no test sample is given
-    train, held_out = fit_and_test(
-        "dci", codes, factors, test, seed, kinds=kinds, test_share=share, sparse=importance == "gbt"
+    most = whole("dci: train", train, at_least=1)
+    fitted, held_out = fit_and_test(
+        "dci", codes, factors, test, seed, kinds=kinds, test_share=share, most=most, sparse=importance == "gbt"
     )
-    check_groups_of_sparse("dci", train.codes, groups)
+    check_groups_of_sparse("dci", fitted.codes, groups)
     if importance == "gbt":
-        rows = _boosting(train, held_out, seed)
+        rows = _boosting(fitted, held_out, seed)
     else:
         if importance == "gbt-exact":
-            check_single_precision("dci", train.codes, held_out.codes)
+            check_single_precision("dci", fitted.codes, held_out.codes)
         fit = {"gbt-exact": _exact_boosting, "forest": _forest, "svm": _svm}[importance]
-        classes = train.factors.max(0)[train.varying] + 1
-        rows = each_factor(lambda factor: fit(train, held_out, factor, seed), train.varying, costs=classes)
-    columns = columns_of("dci", groups, train.codes.shape[1])
+        classes = fitted.factors.max(0)[fitted.varying] + 1
+        rows = each_factor(lambda factor: fit(fitted, held_out, factor, seed), fitted.varying, costs=classes)
+    columns = columns_of("dci", groups, fitted.codes.shape[1])
     matrix = summed(np.stack([row[0] for row in rows], axis=1), columns)  # (D, K)
     per_latent, per_factor = _purity(matrix, axis=1), _purity(matrix, axis=0)
     total = matrix.sum()
@@ -133,7 +137,7 @@ def dci(
         per_latent=per_latent,
         per_factor=per_factor,
         importance=matrix,
-        missing=train.missing + held_out.missing,
+        missing=fitted.missing + held_out.missing,
     )
 
 

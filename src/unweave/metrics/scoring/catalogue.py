@@ -210,6 +210,7 @@ METRICS: dict[str, Metric] = _named(
             "disentanglement_lib": "importance='gbt', the default ('gbt-exact' for scikit-learn itself)",
             "Locatello et al. 2019, appendix B": "importance='svm', completeness='mean'",
             "Hsu et al. 2024 (Tripod)": "importance='forest', which holds out a tenth of 10,000 samples",
+            "code of Michlo et al. 2023, during training": "train=1,000, 500 to test",
         },
         splits_itself={"importance": "forest"},
         most_latents=WIDE,
@@ -577,8 +578,11 @@ METRICS: dict[str, Metric] = _named(
         "other",
         "-1 to 1",
         "higher",
-        "Uses pairs that differ in a single factor; does not report which factor is at fault.",
-        {"Michlo et al. 2023": "distance=mse or blurred_mse"},
+        "Does not report which factor is at fault.",
+        {
+            "Michlo et al. 2023": "distance=mse or blurred_mse",
+            "Disent": "over='factor' or 'all', norm=1 or 2; ground-truth and perceived distances are names of the result",
+        },
         given="data, an encoder and, optionally, a decoder",
     ),
     reconstruction_error=Metric(

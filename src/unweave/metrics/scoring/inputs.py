@@ -227,6 +227,7 @@ def fit_and_test(
     *,
     kinds: Kinds = None,
     test_share: float = 1 / 3,
+    most: int = TRAIN,
     groups: Groups = None,
     sparse: bool = False,
 ) -> tuple[Labelled, Labelled]:
@@ -242,6 +243,7 @@ def fit_and_test(
         seed: The seed of the split.
         kinds: The kinds of the factors, for those that should not be what their values say.
         test_share: The share of the rows that are held out by the split.
+        most: The largest number of rows to fit.
         groups: The columns of each latent that is a vector, which is replaced by the first principal component of the
             sample to fit.
         sparse: Whether the metric takes sparse codes.
@@ -258,16 +260,14 @@ def fit_and_test(
             raise InputError(f"{metric}: needs at least 3 samples to fit and to test, got {len(both.codes)}.")
         order = np.random.RandomState(42 + seed).permutation(len(both.codes))  # with seed 0, the split of Tripod's code
         cut = math.ceil(len(order) * test_share)
-        return _projected(
-            metric, _varied(metric, both.take(order[cut:][:TRAIN])), both.take(order[:cut][:TEST]), groups
-        )
+        return _projected(metric, _varied(metric, both.take(order[cut:][:most])), both.take(order[:cut][:TEST]), groups)
     train, held_out = _classes(metric, [(codes, factors), test], 1, 1, kinds, sparse=sparse)
     if train.codes.shape[1] != held_out.codes.shape[1]:
         raise InputError(
             f"{metric}: the test codes have {held_out.codes.shape[1]} latents, "
             f"but the training codes have {train.codes.shape[1]}."
         )
-    return _projected(metric, _varied(metric, subsample(train, TRAIN, rng)), subsample(held_out, TEST, rng), groups)
+    return _projected(metric, _varied(metric, subsample(train, most, rng)), subsample(held_out, TEST, rng), groups)
 
 
 def _projected(metric: str, train: Labelled, test: Labelled, groups: Groups) -> tuple[Labelled, Labelled]:
