@@ -67,5 +67,5 @@ def codes(images: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("wrong", [{"over": "pairs"}, {"norm": 3}])
 def test_unknown_forms_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="over|norm"):
+    with pytest.raises(InputError, match=r"over|norm"):
         distance_agreement(unweave.load("xysquares", size=16), pixels, pairs=10, **wrong)

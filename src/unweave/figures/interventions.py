@@ -71,8 +71,8 @@ def make_interventions(
         generator: The source of randomness.
         starts: The number of images to start from.
         steps: The number of values; None is the default of :func:`make_traversals`, such as every level.
-        over: The range of the values, as in :meth:`Run.traversal_values`; the paper has ``steps=30`` values over the
-            range that a latent takes, ``over="quantile"``.
+        over: The range of the values, as in :meth:`Run.traversal_values`; the figures of the paper have 30 values over
+            the range of a latent: ``steps=30`` and ``over="quantile"``, from its 1 % to its 99 % quantile.
         span: The number of standard deviations for ``over="prior"``.
         inactive: Whether inactive latents are dropped as in the paper, or marked, or shown.
         active: The rule of active latents: that of the other figures, ``run.summary.active``, or that of InfoMEC, on as

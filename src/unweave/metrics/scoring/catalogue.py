@@ -581,7 +581,7 @@ METRICS: dict[str, Metric] = _named(
         "Does not report which factor is at fault.",
         {
             "Michlo et al. 2023": "distance=mse or blurred_mse",
-            "Disent": "over='factor' or 'all', norm=1 or 2; ground-truth and perceived distances are names of the result",
+            "Disent": "over='factor' or 'all', norm=1 or 2",
         },
         given="data, an encoder and, optionally, a decoder",
     ),

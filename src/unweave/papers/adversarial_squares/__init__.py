@@ -67,7 +67,8 @@ def answer(table: pandas.DataFrame) -> Answer:
         over_seeds(squares.drop_duplicates("run").sort_values(by), by, [*SCORES, "psnr"]),
         note="The paper shows plots and gives no numbers. It plots the maximum of each score over training, of small "
         "samples (MIG of 2,000 every 2,400 steps, DCI of 1,000 every 7,200), which lies above the score of final "
-        f"weights; the specification of the published scale does so too, for both every 2,400. The mean image has a PSNR of {MEAN_IMAGE:.2f} dB at full spacing.",
+        "weights; the specification of the published scale does so too, for both every 2,400. The mean image has a "
+        f"PSNR of {MEAN_IMAGE:.2f} dB at full spacing.",
     )
     parts = [scores, *_distances(runs), Part("Time of training", fastest(squares, ["recipe"]))]
     return Answer([*claims, *_perceived(runs), _order(runs)], parts)

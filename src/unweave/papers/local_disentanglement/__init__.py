@@ -290,8 +290,6 @@ def long_form(runs: pandas.DataFrame) -> pandas.DataFrame:
 
 def draw_columns(study: Study | None) -> Figure:
     """Draw the columns of one run of each method at the image of figure 2."""
-    import torch
-
     from unweave.figures.jacobians import draw_jacobians, make_jacobians
 
     assert study is not None
@@ -320,7 +318,11 @@ FINDING = Finding(
             needs=("isolation after 10 %",),
         ),
     ),
-    views=(Picture("columns", "The six largest columns of the Jacobian at one image, first seed.", draw_columns),),
+    views=(
+        Picture(
+            "columns", "The six largest columns of the Jacobian at the image of figure 2, first seed.", draw_columns
+        ),
+    ),
 )
 
 

@@ -83,7 +83,7 @@ def answer(table: pandas.DataFrame) -> Answer:
 
 
 def draw_columns(study: Study | None) -> Figure:
-    """Draw the columns of one run of each method at the image of figure 3."""
+    """Draw the columns of the first run of each method at the positions that figure 3 has."""
     from unweave.figures.jacobians import draw_jacobians, make_jacobians
 
     assert study is not None
@@ -99,5 +99,11 @@ FINDING = Finding(
     "latents of its own.",
     answer,
     measure,
-    views=(Picture("columns", "The largest columns of the Jacobian at the image of figure 3.", draw_columns),),
+    views=(
+        Picture(
+            "columns",
+            "The largest columns of the Jacobian at the image with the published positions, first seed.",
+            draw_columns,
+        ),
+    ),
 )
