@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+import unweave
 from tests.papers.judging import verdicts
 from unweave.papers import FINDINGS, study_of
 from unweave.papers.natural_patches import mean_area, measure
@@ -81,3 +82,18 @@ def test_components_of_single_pixels_are_local(pictures: Path, tmp_path: Path) -
     area, columns = mean_area(run)
     assert area < 5 / 64  # a pixel or a few
     assert columns > 32
+
+
+@pytest.mark.parametrize(
+    ("whiten", "recipe", "area"),
+    [(False, "pca", 0.478), (False, "ica", 0.451), (True, "pca", 0.461), (True, "ica", 0.248)],
+)
+def test_ica_is_local_on_whitened_pictures_only(
+    whiten: bool, recipe: str, area: float, shared_data: Path, tmp_path: Path
+) -> None:
+    """Areas of 100 components on 13 pictures of Hoyer and Hyvärinen's ImageICA package, from an audit of the paper."""
+    data = unweave.load("natural", folder=shared_data / "natural", size=16, whiten=whiten)
+    run = unweave.train(recipe, data, latents=100, store=tmp_path)
+    found, columns = mean_area(run)
+    assert found == pytest.approx(area, abs=0.005)
+    assert columns == 100
