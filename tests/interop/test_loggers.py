@@ -37,9 +37,9 @@ def by_name(lines: list[dict[str, float]]) -> dict[str, list[tuple[int, float]]]
 def test_tensorboard_gets_every_value(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-    from torch.utils.tensorboard import SummaryWriter
 
-    writer: Any = SummaryWriter(str(tmp_path / "events"))  # type: ignore[no-untyped-call]
+    torch_writers: Any = pytest.importorskip("torch.utils.tensorboard")
+    writer = torch_writers.SummaryWriter(str(tmp_path / "events"))
     lines = trained(tmp_path / "store", adapter("TensorBoard", writer=writer))
     writer.close()
     events = EventAccumulator(str(tmp_path / "events")).Reload()
@@ -47,3 +47,28 @@ def test_tensorboard_gets_every_value(tmp_path: Path) -> None:
         got = events.Scalars(name)
         assert [event.step for event in got] == [step for step, _ in values]
         assert [event.value for event in got] == pytest.approx([value for _, value in values], rel=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow_gets_every_value(tmp_path: Path) -> None:
+    mlflow = pytest.importorskip("mlflow")
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
+    with mlflow.start_run() as active:
+        lines = trained(tmp_path / "store", adapter("MLflow", mlflow=mlflow))
+    client = mlflow.MlflowClient()
+    for name, values in by_name(lines).items():
+        got = client.get_metric_history(active.info.run_id, name)
+        assert [(entry.step, entry.value) for entry in got] == values
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_weights_and_biases_gets_every_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an offline run, only the last value of each name can be read back."""
+    wandb = pytest.importorskip("wandb")
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    with wandb.init(project="unweave", dir=tmp_path, mode="offline") as active:
+        lines = trained(tmp_path / "store", adapter("Weights & Biases", wandb=wandb))
+        active.log({}, step=int(lines[-1]["step"]) + 1)  # a step is kept back until the next one
+        summary = dict(active.summary)
+    for name, values in by_name(lines).items():
+        assert summary[name] == values[-1][1]
