@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+import unweave
 from tests.cli.running import run
 from unweave.bibliography import REFERENCE, WORKS, bibtex, works_in
 from unweave.data import SETS
@@ -64,5 +67,22 @@ def test_cite_prints_all_that_was_used(monkeypatch: pytest.MonkeyPatch, capsys: 
 def test_cite_refuses_what_it_does_not_know(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(monkeypatch, "cite", "no-such-thing") == 2
-    assert "no-such-thing" in capsys.readouterr().err
+    for name, said in (
+        ("no-such-thing", "'no-such-thing' in the store runs. It is no recipe, metric or data set either"),
+        ("dsprits", "Did you mean dsprites"),
+        ("sparsity", "no work to cite is known for sparsity"),
+    ):
+        assert run(monkeypatch, "cite", name) == 2
+        assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_cite_of_a_run_names_the_terms_and_the_latent_that_were_put_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    images = unweave.load("xysquares", size=8, square=2, grid=3, squares=2, spacing=2)
+    settings: dict[str, Any] = {"latent": "fsq", "terms": {"jacobian_l1": 0.1}, "net": "mlp", "steps": 1, "batch": 4}
+    trained = unweave.train("ae", images, store=tmp_path, **settings)
+    assert run(monkeypatch, "cite", str(trained.folder)) == 0
+    shown = capsys.readouterr().out
+    assert "{mentzer2023finite," in shown
+    assert "{rhodes2021local," in shown

@@ -225,6 +225,12 @@ WORKS = {
         2017,
         address="https://github.com/google-deepmind/dsprites-dataset",
     ),
+    "Mentzer et al. 2023": Work(
+        "Fabian Mentzer and David Minnen and Eirikur Agustsson and Michael Tschannen",
+        "Finite Scalar Quantization: VQ-VAE Made Simple",
+        2023,
+        journal="arXiv:2309.15505",
+    ),
     "Michlo et al. 2023": Work(
         "Nathan Michlo and Richard Klein and Steven James",
         "Overlooked Implications of the Reconstruction Loss for VAE Disentanglement",
