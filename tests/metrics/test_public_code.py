@@ -5,7 +5,9 @@ antonioalmudevar/dependent_disentanglement (minimality and sufficiency), andrein
 JacopoDapueto/transfer_disentanglement (OMES) as they are published, with three changes: EDI's estimator for classes is
 called for classes (the public code loses that flag on the way, and estimates classes as numbers), its entropies are
 exact (there, a network's), and DCI-ES' maximal area gets the name that its function expects. Null stands for a division
-by zero there.
+by zero there. OMES draws pairs at random, so its values are means over ten seeds, except for ``shapes3d_vae``; in the
+rotated samples, latents are left out by their standard deviation over all rows: the public code draws rows for it, and
+five latents have 0.0496 to 0.0506, at its threshold of 0.05.
 """
 
 from __future__ import annotations
@@ -99,7 +101,7 @@ def test_omes(name: str) -> None:
         found = metrics.omes(codes, factors, pooling=pooling)
         for score, value in zip((found.multiple_encoding, found.score, found.overlap), expected[pooling], strict=True):
             if value is not None:  # theirs divides by 0 if no latent changes with a factor
-                assert score == pytest.approx(value, abs=0.03)
+                assert score == pytest.approx(value, abs=0.015)
 
 
 def test_omes_of_new_points_and_of_a_pool_agree() -> None:
