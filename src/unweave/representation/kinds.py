@@ -19,6 +19,7 @@ from unweave.latents import Latent, Summary
 from unweave.metrics import kl_per_latent
 from unweave.metrics.scoring.encoders import (
     Encode,
+    check_callable,
     decoder_of,
     evaluating,
     is_discrete,
@@ -133,8 +134,7 @@ class Encoder(Representation):
     encodes = True
 
     def __init__(self, encode: Encode, data: FactorData, *, name: str = "") -> None:
-        if not callable(encode):
-            raise InputError(f"an encoder must be callable, from images to codes, got {type(encode).__name__}.")
+        check_callable(encode)
         if not isinstance(data, FactorData):
             raise InputError(f"an encoder needs data, as unweave.load returns it, got {type(data).__name__}.")
         self.function, self._data = encode, data

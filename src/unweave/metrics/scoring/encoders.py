@@ -61,6 +61,14 @@ def _offered(encode: Encode, name: str, default: Any) -> Any:
     return getattr(getattr(encode, "__self__", None), name, default) if own is None else own
 
 
+def check_callable(encode: Any) -> None:
+    """Raise an error if an encoder is no function; several of them are for :func:`unweave.compare`."""
+    if not callable(encode):
+        several = isinstance(encode, list | tuple | dict)
+        hint = "; pass several of them to unweave.compare, which gives one row to each" if several else ""
+        raise InputError(f"an encoder must be callable, from images to codes, got {type(encode).__name__}{hint}.")
+
+
 @contextmanager
 def evaluating(*functions: Encode) -> Iterator[Tensor]:
     """Put the modules behind the functions into evaluation mode, without gradients; restore each module's mode after.
@@ -69,8 +77,7 @@ def evaluating(*functions: Encode) -> Iterator[Tensor]:
     plain function is given floats on the CPU.
     """
     for function in functions:
-        if not callable(function):
-            raise InputError(f"an encoder must be callable, from images to codes, got {type(function).__name__}.")
+        check_callable(function)
     modules = [module for function in functions for module in _modules(function)]
     were = [(module, module.training) for module in modules]
     parameter = next(
