@@ -88,12 +88,14 @@ def add_progress(
 def draw_progress(table: pandas.DataFrame, scores: Sequence[str]) -> Any:
     """Draw scores against the share of the run that was trained, one row of panels per data set.
 
-    ``table`` has the columns of :func:`add_progress`; ``method``, or ``recipe``, tells methods apart. The values after
-    100 % are the final scores.
+    ``table`` has the columns of :func:`add_progress`; runs without values in them are left out. ``method``, or
+    ``recipe``, tells methods apart. The values after 100 % are the final scores.
     """
     from unweave.figures.score_by_spacing import draw_score_by_spacing, make_score_by_spacing
 
     pandas = extra("pandas", "study")
+    during = [_after(name, share) for name in scores for share in SHARES]
+    table = table.dropna(subset=during, how="all")
     parts = []
     for share in (*SHARES, 1.0):
         columns = {name: name if share == 1 else _after(name, share) for name in scores}

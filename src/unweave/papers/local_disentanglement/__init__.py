@@ -258,7 +258,7 @@ def draw_radii(table: pandas.DataFrame) -> Figure:
     """Draw the local scores against the radius, one line per strength of JL1-VAE and JL2-VAE, and β-VAE."""
     from unweave.figures.local_scores import draw_local_scores, make_local_scores
 
-    runs = with_methods(learned(table))
+    runs = with_methods(learned(table)).sort_values("gamma", kind="stable")
     compared = runs[runs["recipe"].isin(("jl1_vae", "jl2_vae")) | (runs["method"] == RAMP)]
     return draw_local_scores(make_local_scores(long_form(compared)))
 
@@ -275,7 +275,7 @@ def draw_methods(table: pandas.DataFrame) -> Figure:
 
 def draw_learning(table: pandas.DataFrame) -> Figure:
     """Draw local MIG at the smallest radius and isolation against the share of the run that was trained."""
-    runs = with_methods(learned(table))
+    runs = with_methods(learned(table)).sort_values("gamma", kind="stable")
     figure: Figure = draw_progress(runs, (_columns(runs, "local_mig")[0], "isolation"))
     return figure
 
