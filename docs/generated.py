@@ -29,6 +29,13 @@ REFERENCE = (
     "unweave.reports",
     "unweave.papers",
 )
+INTERNAL = {  # names that packages export for each other rather than for users, without a place in the reference
+    "unweave.data": ("DataIdentity", "described", "identity_of", "num_factors", "open_data", "options_of", "prepared"),
+    "unweave.metrics": ("EncodedData", "check_metrics", "result_from_plain", "result_to_plain"),
+    "unweave.recipes": ("known_settings", "parameters_of"),
+    "unweave.figures": ("draw_distance_matrices", "make_order"),
+    "unweave.papers": ("Document", "exhibits_page", "overview", "page", "report", "write_document"),
+}
 METHODS = ROOT / "docs" / "methods.md"
 DEPARTURES = "\n## Where this differs from the papers and their code\n"  # in docs/training.md
 FACTORS = 5  # of the data set for which a method's page shows the number of latents
@@ -65,11 +72,16 @@ def reference_page(name: str) -> str:
             thing = getattr(module, public)
             lines.append(f"| [{public}]({page}#{_anchor(thing)}) | {_first(thing)} |")
         lines.append("")
-    for public in module.__all__:
-        if public not in elsewhere and _is_ours(thing := getattr(module, public)):
-            lines += [f"::: {thing.__module__}.{thing.__qualname__}", "    options:", f"      heading: {public}"]
-            lines += ["      heading_level: 2", ""]
+    for public, thing in described(name).items():
+        lines += [f"::: {_anchor(thing)}", "    options:", f"      heading: {public}", "      heading_level: 2", ""]
     return "\n".join(lines)
+
+
+def described(name: str) -> dict[str, Any]:
+    """Return the functions and classes that the page of a module describes, by their public names."""
+    module = importlib.import_module(name)
+    left_out = {*_described_elsewhere(name), *INTERNAL.get(name, ())}
+    return {key: thing for key in module.__all__ if key not in left_out and _is_ours(thing := getattr(module, key))}
 
 
 def _described_elsewhere(name: str) -> dict[str, str]:

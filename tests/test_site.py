@@ -13,7 +13,6 @@ from xml.etree import ElementTree
 import markdown
 import pytest
 
-import unweave
 from unweave.metrics import METRICS
 from unweave.papers import FINDINGS, overview, page, write_document
 from unweave.recipes import RECIPES, compose
@@ -33,6 +32,11 @@ def site() -> ModuleType:
     finally:
         sys.path.remove(str(ROOT / "docs"))
     return module
+
+
+@pytest.fixture
+def generated(site: ModuleType) -> ModuleType:
+    return sys.modules[site.reference_page.__module__]
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -153,11 +157,18 @@ def test_the_page_of_a_metric_says_what_to_know(site: ModuleType, name: str) -> 
     assert f"::: {METRICS[name].function.__module__}.{name}\n" in text
 
 
-@pytest.mark.parametrize("name", [*METRICS, *unweave.__all__])
-def test_the_reference_has_an_example_of_what_is_public(name: str) -> None:
-    thing = METRICS[name].function if name in METRICS else getattr(unweave, name)
-    if callable(thing):
-        assert "Examples:\n    >>> " in inspect.cleandoc(thing.__doc__ or "")
+def test_the_reference_has_an_example_of_everything_that_it_describes(generated: ModuleType) -> None:
+    things = {
+        f"{name}.{key}": thing for name in generated.REFERENCE for key, thing in generated.described(name).items()
+    }
+    things |= {f"the metric {name}": metric.function for name, metric in METRICS.items()}
+    texts = {name: inspect.cleandoc(thing.__doc__ or "") for name, thing in things.items()}
+    assert [name for name, text in texts.items() if "Examples:\n    >>> " not in text] == []
+
+
+def test_what_the_reference_leaves_out_is_exported(generated: ModuleType) -> None:
+    for name, internal in generated.INTERNAL.items():
+        assert set(internal) <= set(importlib.import_module(name).__all__)
 
 
 def test_the_reference_describes_everything_once(site: ModuleType) -> None:

@@ -31,7 +31,13 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Card:
-    """Facts about a data set for its users: source, licence, files."""
+    """Facts about a data set for its users: source, licence, files.
+
+    Examples:
+        >>> from unweave.data import set_named
+        >>> set_named("dsprites").card.licence
+        'Apache-2.0'
+    """
 
     title: str  # one line
     space: FactorSpace | None  # None where the factors are not known
@@ -44,7 +50,15 @@ class Card:
 
 
 class Sample(NamedTuple):
-    """Random images (B, C, H, W) uint8 and their factors (B, K), None where the factors are not known."""
+    """Random images (B, C, H, W) uint8 and their factors (B, K), None where the factors are not known.
+
+    Examples:
+        >>> import torch
+        >>> import unweave
+        >>> images, factors = unweave.load("xysquares", size=16, square=2).sample(3, torch.Generator().manual_seed(0))
+        >>> images.shape, factors.shape
+        (torch.Size([3, 3, 16, 16]), torch.Size([3, 6]))
+    """
 
     images: Tensor
     factors: Tensor | None

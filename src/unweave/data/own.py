@@ -107,6 +107,14 @@ class OwnImages(LabelTable):
     ``images`` are uint8, or floats from 0 to 1, of shape (N, H, W), (N, H, W, C) or (N, C, H, W); four channels are
     RGBA, blended with black. The grid consists of the values that occur. For a point that several images share, one of
     them is drawn at random; a point without an image is an error. :meth:`sample` draws rows of the table.
+
+    Examples:
+        >>> import numpy as np
+        >>> import unweave
+        >>> images = np.zeros((4, 16, 16, 3), dtype=np.uint8)
+        >>> data = unweave.load(images, factors={"colour": ["red", "red", "blue", "blue"], "size": [1, 2, 1, 2]})
+        >>> type(data).__name__, data.space.names, len(data.rows(range(4)))
+        ('OwnImages', ('colour', 'size'), 4)
     """
 
     has_images = True

@@ -177,7 +177,13 @@ def _as_stored(identity: DataIdentity) -> dict[str, Any]:
 
 
 def set_named(name: str) -> type[FactorData]:
-    """Return the class of a data set; unknown names are rejected with the closest match."""
+    """Return the class of a data set; unknown names are rejected with the closest match.
+
+    Examples:
+        >>> from unweave.data import set_named
+        >>> set_named("shapes3d").card.space.names
+        ('floor_hue', 'wall_hue', 'object_hue', 'scale', 'shape', 'orientation')
+    """
     if (key := key_in(SETS, name)) not in SETS:
         raise _with_path(unknown("data set", name, SETS), name)
     return SETS[key]
@@ -191,7 +197,13 @@ def options_of(function: Any) -> dict[str, Any]:
 
 
 def fetch_set(name: str) -> list[Path]:
-    """Download and verify the published files of a set that are not present yet."""
+    """Download and verify the published files of a set that are not present yet.
+
+    Examples:
+        >>> from unweave.data import fetch_set
+        >>> fetch_set("xysquares")  # is drawn and has no files
+        []
+    """
     card = set_named(name).card
     return [fetch(file, data_folder(card.files_of or name)) for file in card.files]
 

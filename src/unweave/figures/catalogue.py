@@ -209,5 +209,12 @@ def applicable_figures(run: Representation, data: FactorData) -> list[Figure]:
     """Return the figures that can be drawn of one run and its data, in the order of the catalogue.
 
     Figures of tables are not among them: they compare runs.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.figures import applicable_figures
+        >>> run = unweave.open("zoo:ada-gvae-xysquares")
+        >>> [figure.name for figure in applicable_figures(run, run.data())][:3]
+        ['reconstructions', 'samples', 'traversals']
     """
     return [figure for figure in FIGURES.values() if figure.source != "table" and not figure.refusal(run, data)]

@@ -23,7 +23,17 @@ MOST_FACTORS = 32  # traversals on a sheet
 
 @dataclass(frozen=True)
 class Sheet:
-    """Rows of images (n, C, H, W) uint8, each with its label."""
+    """Rows of images (n, C, H, W) uint8, each with its label.
+
+    Examples:
+        >>> import torch
+        >>> import unweave
+        >>> from unweave.figures import make_sheet
+        >>> data = unweave.load("xysquares", size=16, square=2)
+        >>> sheet = make_sheet(data, torch.Generator().manual_seed(0), columns=4)
+        >>> [label for label, images in sheet.rows]
+        ['random', '', 'x0', 'y0', 'x1', 'y1', 'x2', 'y2']
+    """
 
     title: str
     rows: tuple[tuple[str, Tensor], ...]
@@ -35,6 +45,15 @@ def make_sheet(data: FactorData, generator: torch.Generator, *, columns: int = M
 
     A traversal has at most ``columns`` images, evenly spaced. A grid too large for positions has no traversals. A table
     of images that does not fill its grid has several images per value of each factor instead, with the value above.
+
+    Examples:
+        >>> import torch
+        >>> import unweave
+        >>> from unweave.figures import make_sheet
+        >>> data = unweave.load("xysquares", size=16, square=2)
+        >>> sheet = make_sheet(data, torch.Generator().manual_seed(0), columns=4)
+        >>> len(sheet.rows), sheet.rows[0][1].shape
+        (8, torch.Size([4, 3, 16, 16]))
     """
     random = data.sample(2 * columns, generator).images
     rows = [("random", random[:columns]), ("", random[columns:])]
@@ -102,5 +121,13 @@ def make_order(data: FactorData, generator: torch.Generator, *, columns: int = M
 
 
 def draw_contact_sheet(sheet: Sheet) -> Figure:
-    """Draw one line per row of the sheet and return the matplotlib figure."""
+    """Draw one line per row of the sheet and return the matplotlib figure.
+
+    Examples:
+        >>> import torch
+        >>> import unweave
+        >>> from unweave.figures import draw_contact_sheet, make_sheet
+        >>> data = unweave.load("xysquares", size=16, square=2)
+        >>> draw_contact_sheet(make_sheet(data, torch.Generator().manual_seed(0))).savefig("sheet.png")
+    """
     return draw_strips(sheet.title, sheet.rows, captions=sheet.captions or None)

@@ -86,6 +86,13 @@ class Figure:
     ``make`` is called with ``(run, data, generator)``, with ``(runs, data, generator)`` where both are sequences, with
     ``(data, generator)``, or with ``(table,)``, depending on ``source``; its keyword arguments are the settings of the
     figure. :meth:`of_runs` calls it for runs, whatever the source.
+
+    Examples:
+        >>> from unweave.figures import FIGURES
+        >>> FIGURES["reconstructions"].about
+        'Images beside their reconstructions by one or several runs.'
+        >>> FIGURES["reconstructions"].source
+        'runs'
     """
 
     name: str

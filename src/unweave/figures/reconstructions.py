@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reconstructions:
-    """Images (n, C, H, W) uint8 and their reconstructions."""
+    """Images (n, C, H, W) uint8 and their reconstructions.
+
+    Examples:
+        >>> import torch
+        >>> import unweave
+        >>> from unweave.figures import make_reconstructions
+        >>> run = unweave.open("zoo:ada-gvae-xysquares")
+        >>> result = make_reconstructions(run, run.data(), torch.Generator().manual_seed(0), columns=4)
+        >>> result.images.shape == result.reconstructions.shape
+        True
+    """
 
     title: str
     images: Tensor
@@ -43,6 +53,15 @@ def make_reconstructions(
 
     Returns:
         The images and their reconstructions, ready to draw.
+
+    Examples:
+        >>> import torch
+        >>> import unweave
+        >>> from unweave.figures import make_reconstructions
+        >>> run = unweave.open("zoo:ada-gvae-xysquares")
+        >>> result = make_reconstructions(run, run.data(), torch.Generator().manual_seed(0), columns=4)
+        >>> result.reconstructions.shape
+        torch.Size([4, 3, 32, 32])
     """
     images = data.sample(whole("columns", columns, at_least=1), generator).images
     title = title_of(run, data=data)
@@ -50,7 +69,16 @@ def make_reconstructions(
 
 
 def draw_reconstructions(result: Reconstructions) -> Figure:
-    """Draw three rows, images, reconstructions and the absolute difference, and return the matplotlib figure."""
+    """Draw three rows, images, reconstructions and the absolute difference, and return the matplotlib figure.
+
+    Examples:
+        >>> import torch
+        >>> import unweave
+        >>> from unweave.figures import draw_reconstructions, make_reconstructions
+        >>> run = unweave.open("zoo:ada-gvae-xysquares")
+        >>> result = make_reconstructions(run, run.data(), torch.Generator().manual_seed(0), columns=4)
+        >>> draw_reconstructions(result).savefig("reconstructions.png")
+    """
     difference = (result.images.int() - result.reconstructions.int()).abs().to(torch.uint8)
     rows = [("image", result.images), ("reconstruction", result.reconstructions), ("difference", difference)]
     return draw_strips(result.title, rows, note=result.note)

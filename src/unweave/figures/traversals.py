@@ -37,6 +37,15 @@ class Traversals:
     """One row of images (steps, C, H, W) uint8 per latent, in the order drawn, with its label and its values.
 
     With several start images, each latent has as many rows, one below the other; only the first has a label.
+
+    Examples:
+        >>> import torch
+        >>> import unweave
+        >>> from unweave.figures import make_traversals
+        >>> run = unweave.open("zoo:ada-gvae-xysquares")
+        >>> result = make_traversals(run, run.data(), torch.Generator().manual_seed(0), steps=5, most=2)
+        >>> len(result.rows), len(result.values[0])
+        (2, 5)
     """
 
     title: str
@@ -77,6 +86,15 @@ def make_traversals(
 
     Returns:
         The images of all rows, for :func:`draw_traversals`.
+
+    Examples:
+        >>> import torch
+        >>> import unweave
+        >>> from unweave.figures import make_traversals
+        >>> run = unweave.open("zoo:ada-gvae-xysquares")
+        >>> result = make_traversals(run, run.data(), torch.Generator().manual_seed(0), steps=5, most=2)
+        >>> [images.shape for label, images in result.rows]
+        [torch.Size([5, 3, 32, 32]), torch.Size([5, 3, 32, 32])]
     """
     images = data.sample(whole("starts", starts, at_least=1), generator).images
     return traversals_from(
@@ -128,7 +146,16 @@ def traversals_from(
 
 
 def draw_traversals(result: Traversals) -> Figure:
-    """Draw the rows of each latent with its values above the images, and return the matplotlib figure."""
+    """Draw the rows of each latent with its values above the images, and return the matplotlib figure.
+
+    Examples:
+        >>> import torch
+        >>> import unweave
+        >>> from unweave.figures import draw_traversals, make_traversals
+        >>> run = unweave.open("zoo:ada-gvae-xysquares")
+        >>> result = make_traversals(run, run.data(), torch.Generator().manual_seed(0), steps=5, most=2)
+        >>> draw_traversals(result).savefig("traversals.png")
+    """
     captions = [_captions(row) if number % result.starts == 0 else None for number, row in enumerate(result.values)]
     grey = [mark for mark in result.inactive for _ in range(result.starts)]
     return draw_strips(result.title, result.rows, captions=captions, note=result.note, grey=grey)

@@ -23,7 +23,16 @@ WEAK = 0.1  # below this share of the entropy of a factor, a latent follows it w
 
 @dataclass(frozen=True)
 class Link:
-    """A latent that follows a factor: by how much above chance, and what permuted codes score."""
+    """A latent that follows a factor: by how much above chance, and what permuted codes score.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import follows
+        >>> factors = torch.randint(0, 4, (2000, 2), generator=torch.Generator().manual_seed(0))
+        >>> links = follows(factors.float().flip(1), factors).of_latent(0)
+        >>> [(link.factor, round(link.share, 2), link.weak) for link in links]
+        [('factor1', 1.0, False)]
+    """
 
     latent: int
     factor: str
@@ -45,6 +54,14 @@ class Follows(LabelResult):
     """How much each latent knows about each factor, above chance.
 
     The score is the mean over factors of the largest share. A factor that is constant has shares of 0.
+
+    Examples:
+        >>> import torch
+        >>> from unweave.metrics import follows
+        >>> factors = torch.randint(0, 4, (2000, 2), generator=torch.Generator().manual_seed(0))
+        >>> result = follows(factors.float().flip(1), factors)  # the codes are the factors in the opposite order
+        >>> result.factors, result.share.round(2).tolist()
+        (('factor0', 'factor1'), [[0.0, 1.0], [1.0, 0.0]])
     """
 
     score: float

@@ -65,6 +65,13 @@ def local(
 
     Returns:
         The mean score for each radius, with the scores of the neighbourhoods.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.metrics import local, mig
+        >>> space = unweave.FactorSpace.of(x=30, y=30)
+        >>> round(local(mig, lambda points: points.float(), space, rho=0.5, neighbourhoods=3).score, 2)
+        0.53
     """
     check_positive("local", neighbourhoods=neighbourhoods, points=points)
     if not callable(metric) or list(inspect.signature(metric).parameters)[:2] != ["codes", "factors"]:

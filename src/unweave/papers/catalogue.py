@@ -45,7 +45,13 @@ LOCATELLO, HSU = "Locatello et al. 2019", "Hsu et al. 2024"
 
 
 def find(name: str) -> Finding:
-    """Return a finding by its name, with - or _."""
+    """Return a finding by its name, with - or _.
+
+    Examples:
+        >>> from unweave.papers import find
+        >>> find("challenging_assumptions").name
+        'challenging-assumptions'
+    """
     found = FINDINGS.get(name.replace("_", "-"))
     if found is None:
         raise unknown("finding", name, FINDINGS)
@@ -53,7 +59,13 @@ def find(name: str) -> Finding:
 
 
 def stored_results() -> list[pandas.DataFrame]:
-    """Return the results of all findings that come with Unweave."""
+    """Return the results of all findings that come with Unweave.
+
+    Examples:
+        >>> from unweave.papers import stored_results
+        >>> sum(len(table) for table in stored_results()) > 100
+        True
+    """
     return [table for finding in FINDINGS.values() if (table := finding.stored()) is not None]
 
 
@@ -70,6 +82,13 @@ def study_of(
 
     Returns:
         The study, which trains nothing until it is run.
+
+    Examples:
+        >>> from unweave.papers import study_of
+        >>> study_of("tripod", "lite", store="runs").spec.name
+        'tripod-lite'
+        >>> study_of("impossibility", "lite") is None
+        True
     """
     from unweave.study import Study
 
@@ -88,7 +107,13 @@ def study_of(
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A figure, table or theorem of a paper; RUN in a command is a trained run, and RUN… are several."""
+    """A figure, table or theorem of a paper; RUN in a command is a trained run, and RUN… are several.
+
+    Examples:
+        >>> from unweave.papers import EXHIBITS
+        >>> EXHIBITS[0].number, EXHIBITS[0].command
+        ('figures 1, 8, 9', 'unweave paper run natural-patches')
+    """
 
     paper: str
     number: str

@@ -23,7 +23,13 @@ RESULTS, WORDS = "results.csv", "results.md"  # files of a finding
 
 @dataclass(frozen=True)
 class Claim:
-    """One sentence of a paper, and whether the measured numbers agree with it."""
+    """One sentence of a paper, and whether the measured numbers agree with it.
+
+    Examples:
+        >>> from unweave.papers import Claim
+        >>> Claim("Annealing helps.", shown=None, evidence="No run has a schedule.").verdict
+        'not tested'
+    """
 
     sentence: str
     shown: bool | None  # None: it could not be tested with the runs that there are
@@ -37,7 +43,15 @@ class Claim:
 
 @dataclass(frozen=True)
 class Part:
-    """A table as published, if numbers were published, and as measured here."""
+    """A table as published, if numbers were published, and as measured here.
+
+    Examples:
+        >>> from unweave.papers import find
+        >>> finding = find("impossibility")
+        >>> part = finding.answer(finding.stored()).parts[0]
+        >>> part.title, part.measured.columns[0]
+        ('The factors and the entangled code', 'marginal')
+    """
 
     title: str
     measured: pandas.DataFrame
@@ -47,7 +61,14 @@ class Part:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of the runs to a finding: a verdict on each claim, and the tables behind it."""
+    """The answer of the runs to a finding: a verdict on each claim, and the tables behind it.
+
+    Examples:
+        >>> from unweave.papers import find
+        >>> finding = find("impossibility")
+        >>> [claim.verdict for claim in finding.answer(finding.stored()).claims]
+        ['shown', 'shown', 'shown']
+    """
 
     claims: list[Claim]
     parts: list[Part]
@@ -78,6 +99,11 @@ class Finding:
     ``table`` collects the results of a study, or computes them if there is nothing to train; ``answer`` judges a table,
     which may also have been read from a file. The folder of its module has the specifications ``lite.toml`` and
     ``paper.toml``, the stored ``results.csv``, and ``results.md``, the words about them.
+
+    Examples:
+        >>> from unweave.papers import FINDINGS
+        >>> FINDINGS["impossibility"].paper
+        'Locatello et al. 2019, Theorem 1'
     """
 
     name: str

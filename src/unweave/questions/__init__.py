@@ -54,7 +54,20 @@ QUESTIONS: dict[str, Question] = {
 
 
 def answers(table: pandas.DataFrame) -> dict[str, pandas.DataFrame | str]:
-    """Ask every question with its default settings: the table that answers it, or why the runs cannot answer it."""
+    """Ask every question with its default settings: the table that answers it, or why the runs cannot answer it.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import answers
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": 1.0, "seed": [0, 1, 2],
+        ...     "mig": [0.1, 0.2, 0.3], "sap": [0.1, 0.3, 0.2]})
+        >>> found = answers(table)
+        >>> len(found["metric_agreement"])
+        4
+        >>> found["picked_by_udr"].partition(". ")[0]
+        "picked_by_udr: the table lacks the column 'udr'"
+    """
     found: dict[str, pandas.DataFrame | str] = {}
     for name, question in QUESTIONS.items():
         try:
@@ -65,12 +78,24 @@ def answers(table: pandas.DataFrame) -> dict[str, pandas.DataFrame | str]:
 
 
 def all_figures() -> dict[str, Figure]:
-    """Return every figure by name: those of runs, data and tables, and those of the questions."""
+    """Return every figure by name: those of runs, data and tables, and those of the questions.
+
+    Examples:
+        >>> from unweave.questions import all_figures
+        >>> {"traversals", "metric_agreement"} <= all_figures().keys()
+        True
+    """
     return {**FIGURES, **{name: question.figure for name, question in QUESTIONS.items()}}
 
 
 def figure_named(name: str) -> Figure:
-    """Return the figure of this name, also that of a question; an unknown name is rejected with the closest match."""
+    """Return the figure of this name, also that of a question; an unknown name is rejected with the closest match.
+
+    Examples:
+        >>> from unweave.questions import figure_named
+        >>> figure_named("metric_agreement").source, figure_named("traversals").source
+        ('table', 'run')
+    """
     known = all_figures()
     if (key := key_in(known, name)) not in known:
         raise unknown("figure", name, known)

@@ -36,6 +36,13 @@ class Question:
     ``table`` is called with a data frame that has one row per run, and with settings as keyword arguments; it returns
     the answer as a data frame, or raises a :class:`~unweave.study.columns.TableError` that says what the runs lack.
     ``draw`` makes a matplotlib figure of the answer.
+
+    Examples:
+        >>> from unweave.questions import QUESTIONS
+        >>> QUESTIONS["metric_agreement"].asks
+        'Do the metrics rank models in the same order?'
+        >>> QUESTIONS["metric_agreement"].paper
+        'Locatello et al. 2019, figure 6'
     """
 
     name: str

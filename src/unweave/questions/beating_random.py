@@ -57,6 +57,15 @@ def beating_random(
         Four rows: ``metric`` and ``data`` ("same" or "different"), ``probability``, and ``chance``, the value under the
         same rules if the setting is selected at random. With the defaults and 36 settings without ties, chance is 51.4
         %, not 50 %. The cells that need a second metric or data set are NaN if there is none.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import beating_random
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": [1, 1, 4, 4], "seed": [0, 1, 0, 1],
+        ...     "mig": [0.1, 0.2, 0.3, 0.4]})
+        >>> beating_random(table)[["probability", "chance"]].values.tolist()[0]  # same metric and data set
+        [1.0, 0.75]
     """
     if seeds not in ("different", "any"):
         raise InputError(f"beating_random: seeds must be 'different' or 'any', got {seeds!r}.")

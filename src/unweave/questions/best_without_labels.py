@@ -43,6 +43,15 @@ def best_without_labels(
     Returns one row per data set and recipe: ``data``, ``recipe``, ``strength``, ``seed``, ``rule``, ``value`` of the
     rule, ``among`` (the number of runs with such a value) and one column per metric. Recipes without a value of the
     rule, such as an autoencoder without a posterior for ``elbo``, are left out.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import best_without_labels
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": 1.0, "seed": [0, 1, 2],
+        ...     "elbo": [-30, -20, -40], "mig": [0.1, 0.3, 0.2]})
+        >>> best_without_labels(table)[["seed", "rule", "value", "mig"]].values.tolist()
+        [[1, 'elbo', -20.0, 0.3]]
     """
     rule = choose_rule("best_without_labels", table, rule)
     metrics = choose_metrics("best_without_labels", table, metrics)

@@ -43,6 +43,15 @@ def downstream_agreement(
     Returns:
         One row per data set, metric and task: ``data``, ``metric``, ``task``, ``correlation``, ``count``. The
         correlation is NaN for fewer than three models or if one of the two is constant.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import downstream_agreement
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": 1.0, "seed": [0, 1, 2],
+        ...     "mig": [0.1, 0.2, 0.3], "downstream": [0.5, 0.7, 0.6]})
+        >>> downstream_agreement(table)["correlation"].tolist()
+        [0.5]
     """
     metrics = choose_metrics("downstream_agreement", table, metrics)
     known = TASKS if any(name in table for name in TASKS) else POOLED_TASKS

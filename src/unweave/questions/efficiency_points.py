@@ -23,6 +23,15 @@ def efficiency_points(
 
     Needs the columns of :func:`statistical_efficiency`. Returns ``data``, ``recipe``, ``strength``, ``seed``, ``x``,
     ``y``, ``x_value``, ``y_value``.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import efficiency_points
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": 1.0, "seed": [0, 1, 2],
+        ...     "mig": [0.1, 0.2, 0.3], "few": [0.3, 0.4, 0.6], "many": [0.6, 0.8, 0.8]})
+        >>> efficiency_points(table, efficiencies={"trees": ("few", "many")})["y_value"].round(2).tolist()
+        [0.5, 0.5, 0.75]
     """
     runs, metrics, names = read_efficiencies("efficiency_points", table, metrics, efficiencies)
     return pair_points(runs, [(metric, name) for name in names for metric in metrics])

@@ -21,6 +21,15 @@ def mean_against_sampled(table: pandas.DataFrame, *, mean: str = MEAN, sampled: 
     Needs the columns of :func:`total_correlation_by_strength`. Models with a total correlation of 0 have no logarithm
     and are left out. Returns ``data``, ``recipe``, ``strength``, ``seed``, ``x``, ``y``, ``x_value``, ``y_value``.
     Models above the diagonal have mean codes that are less factorised than the sampled ones.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import mean_against_sampled
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": 1.0, "seed": [0, 1, 2],
+        ...     "total_correlation": [1, 2, 4], "total_correlation_sampled": [1, 1, 2]})
+        >>> mean_against_sampled(table)[["x_value", "y_value"]].round(2).values.tolist()
+        [[0.0, 0.0], [0.0, 0.69], [0.69, 1.39]]
     """
     runs = read_runs("mean_against_sampled", table, [mean, sampled])
     names = {sampled: "log total correlation, sampled", mean: "log total correlation, mean"}

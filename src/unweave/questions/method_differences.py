@@ -59,6 +59,15 @@ def method_differences(
         One row per score, data set and pair: ``metric``, ``data``, ``method``, ``other``, ``runs``, ``other_runs``,
         ``difference``, ``low``, ``high``, ``t``, ``degrees``, ``p``, ``p_holm``. If neither method varies, the test is
         undefined: ``t``, ``degrees`` and both p-values are NaN.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import method_differences
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": ["ae", "ae", "vae", "vae"], "strength": 1.0,
+        ...     "seed": [0, 1, 0, 1], "mig": [0.1, 0.2, 0.4, 0.5]})
+        >>> method_differences(table)[["method", "other", "difference", "p"]].round(3).values.tolist()
+        [['ae', 'vae', -0.3, 0.051]]
     """
     for name, value, allowed in (("test", test, TESTS), ("side", side, SIDES), ("family", family, FAMILIES)):
         if value not in allowed:

@@ -25,6 +25,15 @@ def metric_agreement(
 
     Returns one row per data set and ordered pair: ``data``, ``metric``, ``other``, ``correlation``, ``count``. The
     correlation is NaN for fewer than three models or if a metric is constant.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import metric_agreement
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": 1.0, "seed": [0, 1, 2],
+        ...     "mig": [0.1, 0.2, 0.3], "sap": [0.1, 0.3, 0.2]})
+        >>> metric_agreement(table)[["metric", "other", "correlation"]].values.tolist()
+        [['mig', 'mig', 1.0], ['mig', 'sap', 0.5], ['sap', 'mig', 0.5], ['sap', 'sap', 1.0]]
     """
     metrics = choose_metrics("metric_agreement", table, metrics, at_least=2)
     return correlate(read_runs("metric_agreement", table, metrics), metrics, metrics, over, ("metric", "other"))

@@ -20,6 +20,15 @@ def metric_pairs(table: pandas.DataFrame, *, metrics: Sequence[str] | None = Non
 
     Needs the columns of :func:`metric_agreement`. Returns one row per model and unordered pair of metrics: ``data``,
     ``recipe``, ``strength``, ``seed``, ``x``, ``y`` (names of the metrics), ``x_value``, ``y_value``.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import metric_pairs
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": 1.0, "seed": [0, 1, 2],
+        ...     "mig": [0.1, 0.2, 0.3], "sap": [0.1, 0.3, 0.2]})
+        >>> metric_pairs(table)[["x", "y", "x_value", "y_value"]].values.tolist()
+        [['mig', 'sap', 0.1, 0.1], ['mig', 'sap', 0.2, 0.3], ['mig', 'sap', 0.3, 0.2]]
     """
     metrics = choose_metrics("metric_pairs", table, metrics, at_least=2)
     runs = read_runs("metric_pairs", table, metrics)

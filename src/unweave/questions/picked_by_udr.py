@@ -55,6 +55,15 @@ def picked_by_udr(
         expectation of a random pick), ``best``, ``regained``, which is (picked − mean) / (best − mean), and ``beats``,
         the probability that a picked run scores higher than a random other run, where a tie counts one half. A random
         pick has an expected ``regained`` of 0 and ``beats`` of 0.5. ``regained`` is NaN if all runs score the same.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import picked_by_udr
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": 1.0, "seed": [0, 1, 2],
+        ...     "udr": [0.2, 0.4, 0.5], "mig": [0.1, 0.2, 0.3]})
+        >>> picked_by_udr(table)[["picked", "mean", "best"]].round(2).values.tolist()
+        [[0.3, 0.2, 0.3]]
     """
     question = f"picked_by_{rule}"
     rule = choose_rule(question, table, rule)

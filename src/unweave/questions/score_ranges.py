@@ -33,6 +33,15 @@ def score_ranges(
 
     Returns one row per score, data set and recipe: ``metric``, ``data``, ``recipe``, ``count``, ``minimum``, ``lower``,
     ``median``, ``upper``, ``maximum``. Quartiles are interpolated linearly. All are NaN if there is no value.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import score_ranges
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": ["ae", "vae", "vae"], "strength": [0, 1, 4], "seed": 0,
+        ...     "mig": [0.1, 0.2, 0.4]})
+        >>> score_ranges(table)[["recipe", "minimum", "median", "maximum"]].round(2).values.tolist()
+        [['ae', 0.1, 0.1, 0.1], ['vae', 0.2, 0.3, 0.4]]
     """
     metrics = choose_metrics("score_ranges", table, metrics)
     values = over_seeds(read_runs("score_ranges", table, metrics), metrics, over)

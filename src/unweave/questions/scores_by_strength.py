@@ -30,6 +30,15 @@ def scores_by_strength(
     ``runs``, ``lower``, ``median``, ``upper``. ``order`` counts the strengths of a recipe from the weakest
     regularisation (1) to the strongest; it runs backwards for the recipes in ``backwards``, because AnnealedVAE
     regularises less the larger its capacity is. The quartiles are interpolated linearly. They are NaN without runs.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import scores_by_strength
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": [1, 1, 4, 4], "seed": [0, 1, 0, 1],
+        ...     "mig": [0.1, 0.2, 0.3, 0.4]})
+        >>> scores_by_strength(table)[["strength", "order", "median"]].round(2).values.tolist()
+        [[1.0, 1.0, 0.15], [4.0, 2.0, 0.35]]
     """
     metrics = choose_metrics("scores_by_strength", table, metrics)
     return by_strength("scores_by_strength", table, metrics, backwards)

@@ -41,6 +41,15 @@ def statistical_efficiency(
     Returns:
         One row per data set, metric and efficiency: ``data``, ``metric``, ``efficiency``, ``correlation``, ``count``.
         The correlation is NaN for fewer than three models or if one of the two is constant.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import statistical_efficiency
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": 1.0, "seed": [0, 1, 2],
+        ...     "mig": [0.1, 0.2, 0.3], "few": [0.3, 0.4, 0.6], "many": [0.6, 0.7, 0.8]})
+        >>> statistical_efficiency(table, efficiencies={"trees": ("few", "many")})["correlation"].tolist()
+        [1.0]
     """
     runs, metrics, names = read_efficiencies("statistical_efficiency", table, metrics, efficiencies)
     return correlate(runs, metrics, names, over, ("metric", "efficiency"))

@@ -37,6 +37,15 @@ def total_correlation_by_strength(
         The columns of :func:`~unweave.questions.scores_by_strength`, with ``codes`` (``"mean"`` or ``"sampled"``) in
         place of ``metric``. ``order`` counts from the weakest to the strongest regularisation and runs backwards for
         the recipes in ``backwards``.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import total_correlation_by_strength
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": [1, 1, 4, 4], "seed": [0, 1, 0, 1],
+        ...     "total_correlation": [1, 2, 3, 4], "total_correlation_sampled": [4, 3, 2, 1]})
+        >>> total_correlation_by_strength(table)[["codes", "strength", "median"]].values.tolist()
+        [['mean', 1.0, 1.5], ['mean', 4.0, 3.5], ['sampled', 1.0, 3.5], ['sampled', 4.0, 1.5]]
     """
     result = by_strength("total_correlation_by_strength", table, [mean, sampled], backwards)
     result["metric"] = result["metric"].map({mean: "mean", sampled: "sampled"})

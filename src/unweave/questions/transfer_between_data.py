@@ -25,6 +25,16 @@ def transfer_between_data(table: pandas.DataFrame, *, metrics: Sequence[str] | N
 
     Returns one row per metric and ordered pair of data sets: ``metric``, ``data``, ``other``, ``correlation``,
     ``count`` (settings). The correlation is NaN for fewer than three settings or if all scores are equal.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import transfer_between_data
+        >>> table = pandas.DataFrame({
+        ...     "data": ["dsprites", "dsprites", "dsprites", "cars3d", "cars3d", "cars3d"],
+        ...     "recipe": "beta_vae", "strength": [1, 2, 4, 1, 2, 4], "seed": 0,
+        ...     "mig": [0.1, 0.2, 0.3, 0.2, 0.1, 0.3]})
+        >>> transfer_between_data(table)[["data", "other", "correlation"]].values.tolist()[:2]
+        [['dsprites', 'dsprites', 1.0], ['dsprites', 'cars3d', 0.5]]
     """
     metrics = choose_metrics("transfer_between_data", table, metrics)
     medians = medians_by_data("transfer_between_data", table, metrics)

@@ -25,6 +25,15 @@ def transfer_of_scores(
 
     Returns one row per metric, other data set and setting: ``metric``, ``source``, ``data``, ``recipe``, ``strength``,
     ``x_value``, ``y_value``.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import transfer_of_scores
+        >>> table = pandas.DataFrame({
+        ...     "data": ["dsprites", "dsprites", "cars3d", "cars3d"], "recipe": "beta_vae",
+        ...     "strength": [1, 4, 1, 4], "seed": 0, "mig": [0.1, 0.2, 0.3, 0.4]})
+        >>> transfer_of_scores(table)[["source", "data", "strength", "x_value", "y_value"]].values.tolist()
+        [['dsprites', 'cars3d', 1, 0.1, 0.3], ['dsprites', 'cars3d', 4, 0.2, 0.4]]
     """
     metrics = choose_metrics("transfer_of_scores", table, metrics)
     medians = medians_by_data("transfer_of_scores", table, metrics)

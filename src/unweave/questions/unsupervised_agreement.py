@@ -36,6 +36,15 @@ def unsupervised_agreement(
     Returns:
         One row per data set, score and metric: ``data``, ``score``, ``metric``, ``correlation``, ``count``. The
         correlation is NaN for fewer than three models or if one of the two is constant.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import unsupervised_agreement
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": "beta_vae", "strength": 1.0, "seed": [0, 1, 2],
+        ...     "elbo": [-30, -20, -40], "mig": [0.2, 0.3, 0.1]})
+        >>> unsupervised_agreement(table)[["score", "metric", "correlation"]].round(2).values.tolist()
+        [['elbo', 'mig', 1.0]]
     """
     metrics = choose_metrics("unsupervised_agreement", table, metrics)
     scores = choose_scores("unsupervised_agreement", table, scores, UNSUPERVISED, option="scores")

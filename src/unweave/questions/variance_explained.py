@@ -50,6 +50,15 @@ def variance_explained(
 
     Returns one row per data set, score and source: ``metric``, ``data``, ``source``, ``explained``, ``runs``. The share
     is NaN if the score is constant or if there are no more runs than settings.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.questions import variance_explained
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": ["ae", "ae", "vae", "vae"], "strength": 1.0,
+        ...     "seed": [0, 1, 0, 1], "mig": [0.1, 0.1, 0.4, 0.4]})
+        >>> variance_explained(table)[["source", "explained"]].round(2).values.tolist()
+        [['objective', 1.0], ['hyperparameter', 0.0], ['seed', 0.0]]
     """
     if method not in METHODS:
         raise InputError(f"variance_explained: method must be one of {', '.join(METHODS)}, got {method!r}.")

@@ -39,6 +39,12 @@ def compose(source: Source, settings: Mapping[str, Any], *, factors: int | None 
     ``reduction`` sets that of all terms that have one. ``factors`` is the number of factors of the data, for recipes
     with two latents per factor. Parts that cannot be combined, unknown settings and settings without effect are
     rejected with an InputError.
+
+    Examples:
+        >>> from unweave.recipes import compose
+        >>> recipe = compose("ae", {"latent": "fsq", "terms": {"jacobian_l1": 0.1}})
+        >>> type(recipe.latent).__name__, [part.name for part in recipe.terms]
+        ('FSQ', ['reconstruction', 'jacobian_l1'])
     """
     parameters = parameters_of(source)
     base = _base(source, {key: settings[key] for key in parameters if key in settings}, parameters, factors)

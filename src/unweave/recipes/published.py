@@ -387,7 +387,14 @@ def set_by(recipe: str, parameter: str) -> str:
 
 
 def term(kind: Term, weight: float = 1.0, schedule: Schedule | None = None) -> Weighted:
-    """Return a term with its weight and schedule."""
+    """Return a term with its weight and schedule.
+
+    Examples:
+        >>> from unweave.recipes import term
+        >>> from unweave.terms import TERMS
+        >>> term(TERMS["kl"](), weight=4.0).weight
+        4.0
+    """
     return Weighted(term=kind, weight=weight, schedule=schedule or Schedule())
 
 

@@ -21,7 +21,13 @@ CHANGE = re.compile(r"(?<=.)([+-])([^+-]+)$")  # of a recipe, at the end of its 
 
 
 class Weighted(Settings):
-    """A term with its weight and the schedule of the weight."""
+    """A term with its weight and the schedule of the weight.
+
+    Examples:
+        >>> from unweave.recipes import compose
+        >>> [(part.name, part.weight) for part in compose("beta_vae", {"beta": 8}).terms]
+        [('reconstruction', 1.0), ('kl', 8.0)]
+    """
 
     title: ClassVar[str] = "a weighted term"
     term: Annotated[Term, *choice("term", TERMS)]
@@ -41,6 +47,11 @@ class Optimiser(Settings):
     ``decayed="all"`` it applies to all of them but codebooks, as in the code of Tripod. ``clip`` limits
     the absolute value of each entry of the gradient, for all parameters or only for those with weight decay (as in the
     code of QLAE). ``schedule`` changes the learning rate, from its ``start`` to ``lr``.
+
+    Examples:
+        >>> from unweave.recipes import Optimiser, compose
+        >>> compose("beta_vae", {"lr": 1e-3}).optimiser == Optimiser(lr=1e-3)
+        True
     """
 
     title: ClassVar[str] = "the optimiser"

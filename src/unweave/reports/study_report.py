@@ -76,6 +76,12 @@ def write_study_report(
 
     Returns:
         The path of the file.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.reports import write_study_report
+        >>> write_study_report(unweave.Study("tripod/lite", store="runs"), "study.html").name
+        'study.html'
     """
     from unweave.study.grid import varying
 
@@ -123,6 +129,15 @@ def write_table_report(
 
     Returns:
         The path of the file.
+
+    Examples:
+        >>> import pandas
+        >>> from unweave.reports import write_table_report
+        >>> table = pandas.DataFrame({
+        ...     "data": "dsprites", "recipe": ["ae", "ae", "vae", "vae"], "strength": 1.0,
+        ...     "seed": [0, 1, 0, 1], "mig": [0.1, 0.2, 0.4, 0.5]})
+        >>> write_table_report(table, "runs.html", title="Two methods").name
+        'runs.html'
     """
     if not isinstance(table, extra("pandas", "study").DataFrame):
         raise InputError(f"the report needs a pandas data frame with one row per run, got {type(table).__name__}.")

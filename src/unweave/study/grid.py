@@ -33,7 +33,14 @@ NO_STRENGTH = ("latents", "levels")  # parameters of recipes that do not regular
 
 
 class Planned:
-    """One run of a study: the settings that were given, and the configuration that they make."""
+    """One run of a study: the settings that were given, and the configuration that they make.
+
+    Examples:
+        >>> import unweave
+        >>> planned = unweave.Study("tripod/lite", store="runs").planned[0]
+        >>> planned.recipe, planned.data.name, planned.configuration.seed
+        ('beta_tcvae', 'shapes3d_drawn', 0)
+    """
 
     def __init__(
         self, settings: dict[str, Any], configuration: Configuration, *, seed: int | None = None, stage: int = 1
@@ -69,6 +76,12 @@ def plan(spec: Spec, text: str = "") -> list[Planned]:
     Two points of a grid can be the same run, as β-VAE and β-TCVAE with β = 1 are: both are listed, and the run is
     trained once. The same settings in two grids are refused, unless the grids have different tags. Nothing is opened or
     trained. Errors name the line of ``text``, the TOML that the specification was read from.
+
+    Examples:
+        >>> from unweave.study import Spec, plan
+        >>> spec = Spec(name="seeds", grid=[{"recipe": "ae", "data": "xysquares", "seed": [0, 1, 2]}])
+        >>> [planned.settings["seed"] for planned in plan(spec)]
+        [0, 1, 2]
     """
     _check_metrics(spec, text)
     runs: list[Planned] = []

@@ -92,7 +92,14 @@ class Selection(Settings):
 
 
 class Spec(Settings):
-    """A study: the union of its grids, the settings that all runs share, and how runs are scored."""
+    """A study: the union of its grids, the settings that all runs share, and how runs are scored.
+
+    Examples:
+        >>> from unweave.study import Spec
+        >>> spec = Spec(name="seeds", grid=[{"recipe": "ae", "data": "xysquares", "seed": [0, 1, 2]}])
+        >>> [point["seed"] for point in spec.points()]
+        [0, 1, 2]
+    """
 
     title: ClassVar[str] = "the study"
     name: str
@@ -145,6 +152,11 @@ def find_spec(given: str | Path) -> Path:
     """Return the file of a specification, given its path or the name of one that comes with Unweave, as in tripod/lite.
 
     A file comes first, except for a single word, which is no path: write ./word. Names may have - or _.
+
+    Examples:
+        >>> from unweave.study import find_spec
+        >>> find_spec("tripod/lite").name
+        'lite.toml'
     """
     path, text = Path(given), str(given)
     is_path = isinstance(given, Path) or bool(path.suffix) or "/" in text or os.sep in text
@@ -174,7 +186,13 @@ def _shipped() -> Iterator[tuple[str, Path]]:
 
 
 def read_spec(path: str | Path) -> Spec:
-    """Read a specification from a TOML file, or one that comes with Unweave by its name; errors name the line."""
+    """Read a specification from a TOML file, or one that comes with Unweave by its name; errors name the line.
+
+    Examples:
+        >>> from unweave.study import read_spec
+        >>> read_spec("tripod/lite").metrics
+        ('infomec', 'dci', 'psnr')
+    """
     path = find_spec(path)
     try:
         text = path.read_text(encoding="utf-8")
@@ -187,7 +205,14 @@ def read_spec(path: str | Path) -> Spec:
 
 
 def parse_spec(text: str) -> Spec:
-    """Return the specification in a TOML text."""
+    r"""Return the specification in a TOML text.
+
+    Examples:
+        >>> from unweave.study import parse_spec
+        >>> spec = parse_spec('name = "one"\n[[grid]]\nrecipe = "ae"\ndata = "xysquares"\nseed = [0, 1]')
+        >>> spec.name, spec.grid[0]["seed"]
+        ('one', [0, 1])
+    """
     if long := TOO_LONG.search(text):
         raise InputError(f"line {text.count(chr(10), 0, long.start()) + 1}: {long[0][:20]}… is too long to be read.")
     try:

@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Row:
-    """One run of a study."""
+    """One run of a study.
+
+    Examples:
+        >>> import unweave
+        >>> row = unweave.Study("tripod/lite", store="runs").rows()[0]
+        >>> row.state, row.scores
+        ('not started', {})
+    """
 
     run: str
     settings: dict[str, Any]

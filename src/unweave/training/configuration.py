@@ -38,7 +38,14 @@ Precision = Literal["32-true", "bf16-mixed"]
 
 
 class Configuration(Recipe):
-    """Everything that determines what a run learns."""
+    """Everything that determines what a run learns.
+
+    Examples:
+        >>> import unweave
+        >>> configuration = unweave.open("zoo:qlae-shapes3d-drawn").configuration
+        >>> configuration.recipe, configuration.data.name, configuration.seed
+        ('qlae', 'shapes3d_drawn', 900)
+    """
 
     title: ClassVar[str] = "the configuration"
     data: DataIdentity
@@ -123,6 +130,11 @@ class Execution(Settings):
     """The execution of a run: device, threads, checkpoints and log. What is learned is the same, except for rounding.
 
     ``threads`` of None leaves the number to torch.
+
+    Examples:
+        >>> from unweave.training import Execution
+        >>> Execution(threads=1, checkpoint_seconds=300).device
+        'auto'
     """
 
     title: ClassVar[str] = "the execution"
@@ -141,6 +153,13 @@ def configure(
 
     A configuration in place of the recipe is configured again, with the settings as changes. With an identity in place
     of the data, nothing is opened, and only checks that need the images are skipped.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.training import configure
+        >>> configuration, execution = configure("beta_vae", unweave.load("xysquares"), {"beta": 4, "seed": 1})
+        >>> configuration.seed, [part.weight for part in configuration.terms]
+        (1, [1.0, 4.0])
     """
     if not isinstance(data, FactorData | DataIdentity):
         raise InputError(f"train: data must be a data set, as unweave.load returns, got {type(data).__name__}.")
@@ -259,6 +278,13 @@ def read_configuration(folder: Path, *, trust: bool = True) -> Configuration:
     """Return the configuration of the run in a folder, or in a file.
 
     This imports the code outside of Unweave that it names; without ``trust``, such a configuration is refused.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.training import read_configuration
+        >>> run = unweave.open("zoo:qlae-shapes3d-drawn")
+        >>> read_configuration(run.folder) == run.configuration
+        True
     """
     fields = read_fields(folder)
     if not trust:

@@ -44,7 +44,17 @@ COLLAPSE_STEPS, COLLAPSE_SHARE = 500, 0.2  # steps, and share of the run, before
 
 @dataclass(frozen=True)
 class Moment:
-    """The argument of a callback: the steps done, the total, the values of all terms, and the current model."""
+    """The argument of a callback: the steps done, the total, the values of all terms, and the current model.
+
+    Examples:
+        >>> import unweave
+        >>> data = unweave.load("xysquares", size=16, square=2)
+        >>> seen = []
+        >>> settings = {"net": "mlp", "steps": 20, "batch": 8, "callback": seen.append, "callback_steps": 10}
+        >>> run = unweave.train("ae", data, store="runs", **settings)
+        >>> [(moment.step, moment.steps, sorted(moment.values)) for moment in seen]
+        [(10, 20, ['loss', 'reconstruction']), (20, 20, ['loss', 'reconstruction'])]
+    """
 
     step: int
     steps: int
@@ -54,7 +64,20 @@ class Moment:
 
 @dataclass(frozen=True)
 class Callback:
-    """What is called during training: a function every so many steps, and one with every line of the log."""
+    """What is called during training: a function every so many steps, and one with every line of the log.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> import unweave
+        >>> from unweave.training import Callback, configure, fit
+        >>> data = unweave.load("xysquares", size=16, square=2)
+        >>> configuration, execution = configure("ae", data, {"net": "mlp", "steps": 20, "batch": 8})
+        >>> shown = []
+        >>> callback = Callback(lambda moment: shown.append(moment.step), steps=10)
+        >>> run = fit(configuration, execution, data, Path("runs"), callback=callback)
+        >>> shown
+        [10, 20]
+    """
 
     function: Callable[[Moment], object] | None
     steps: int = 100

@@ -120,6 +120,15 @@ def fit(
 
     Returns:
         The finished run.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> import unweave
+        >>> from unweave.training import configure, fit
+        >>> data = unweave.load("xysquares", size=16, square=2)
+        >>> configuration, execution = configure("ae", data, {"net": "mlp", "steps": 10, "batch": 8})
+        >>> fit(configuration, execution, data, Path("runs")).state.status
+        'finished'
     """
     folder = store / configuration.name
     model = build_model(configuration)  # invalid combinations are refused before anything is written

@@ -88,7 +88,15 @@ def heat_map(
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG, SVG or PDF. The same figure always gives the same bytes: no date, no random names."""
+    """Write a figure as PNG, SVG or PDF. The same figure always gives the same bytes: no date, no random names.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> import unweave
+        >>> from unweave.figures import save_figure
+        >>> drawn = unweave.figure("reconstructions", unweave.open("zoo:ada-gvae-xysquares"))
+        >>> save_figure(drawn, Path("reconstructions.svg"))
+    """
     extra("matplotlib", "figures")
     from matplotlib import rc_context
 

@@ -66,7 +66,15 @@ NEEDS: dict[Needs, str] = {  # what the function is called with
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric and what to know about it."""
+    """A metric and what to know about it.
+
+    Examples:
+        >>> from unweave.metrics import METRICS
+        >>> METRICS["mig"].question
+        'Is each factor encoded by one latent, and by no other?'
+        >>> METRICS["mig"].range, METRICS["mig"].best
+        ('0 to 1', 'higher')
+    """
 
     function: Callable[..., Any]
     question: str

@@ -197,6 +197,14 @@ def score(
 
     Returns:
         The scores by metric; ``left_out`` says why others were not measured.
+
+    Examples:
+        >>> import unweave
+        >>> from unweave.metrics import score
+        >>> data = unweave.load("xysquares", size=16, square=2)
+        >>> scores = score(lambda images: images.mean((2, 3)), data, metrics=["mig"], samples=500)
+        >>> scores.table["mig"] < 0.05  # the mean colours are the same wherever the squares are
+        True
     """
     settings = check_settings(settings, metrics)
     samples, source = whole("samples", samples, at_least=2), check_source(source)
