@@ -518,6 +518,31 @@ def test_ticks_are_round_and_points_have_shapes(page: Page, address: str) -> Non
     assert len(set(said["shapes"])) == 2
 
 
+def test_facts_are_folded_on_a_phone_and_charts_grow_with_the_window(page: Page, smooth: Run) -> None:
+    page.add_init_script(
+        """const write = CanvasRenderingContext2D.prototype.fillText;
+        window.sizes = [];
+        CanvasRenderingContext2D.prototype.fillText = function (...given) {
+          window.sizes.push(parseFloat(this.font) * this.getTransform().d / devicePixelRatio);
+          return write.apply(this, given);
+        };"""
+    )
+    with served(find_selection(str(smooth.folder))) as address:
+        for width, shown, least, most in ((390, False, 11.9, 12.1), (3840, True, 18, 19)):
+            page.set_viewport_size({"width": width, "height": 844})
+            page.goto("about:blank")
+            page.goto(address)
+            page.wait_for_selector(f"{DECODED}[data-frame]")
+            assert page.locator(".heading .facts").is_visible() == shown
+            page.wait_for_function("() => window.sizes.length > 0")
+            sizes = page.evaluate("() => window.sizes")
+            assert least < min(sizes) <= max(sizes) < most
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.locator(".heading .facts").wait_for(state="hidden")
+        page.get_by_text("About this run").click()
+        page.locator(".heading .facts").wait_for()
+
+
 def test_a_run_without_weights_shows_its_curves(page: Page, tmp_path: Path, smooth: Run) -> None:
     folder = tmp_path / smooth.name
     folder.mkdir()

@@ -31,6 +31,14 @@ def test_a_finished_run_has_its_curves_and_no_time_left(smooth: Run) -> None:
     json.dumps(found, allow_nan=False)
 
 
+def test_scores_and_reports_are_offered_once_there_are_weights(tmp_path: Path, smooth: Run) -> None:
+    offered = [what for what, _ in ProgressReader().read(smooth.folder)["commands"]]
+    assert offered == ["repeat or continue it", "score it", "write a report"]
+    folder = tmp_path / smooth.name
+    shutil.copytree(smooth.folder, folder, ignore=shutil.ignore_patterns("*.safetensors"))
+    assert [what for what, _ in ProgressReader().read(folder)["commands"]] == ["repeat or continue it"]
+
+
 def test_the_time_left_follows_the_steps(tmp_path: Path, smooth: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "run"
     folder.mkdir()

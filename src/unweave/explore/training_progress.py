@@ -19,11 +19,8 @@ from unweave.store.folder import LOG, read_fields, read_label
 from unweave.store.lock import is_beating, machine, trainer_of
 from unweave.store.state import read_log, read_state, status_of
 
-COMMANDS = (  # on a run, each of which can be copied from its page
-    ("repeat or continue it", "unweave train --from"),
-    ("score it", "unweave score"),
-    ("write a report", "unweave report"),
-)
+TRAIN = ("repeat or continue it", "unweave train --from")  # on a run, can be copied from its page
+OF_WEIGHTS = (("score it", "unweave score"), ("write a report", "unweave report"))  # offered once the run has weights
 POINTS = 400  # of one curve
 ESTIMATED = 5.0  # seconds between two estimates of a study
 LAST = 6  # steps that were seen, from which the remaining time is estimated
@@ -43,6 +40,8 @@ class ProgressReader:
         step = max(state.step if state else 0, lines[-1]["step"] if lines else 0)
         planned = fields.get("steps")
         steps = planned if isinstance(planned, int) else step
+        version = weights_version(folder)
+        commands = (TRAIN, *(OF_WEIGHTS if version else ()))
         of_run = shlex.join([folder.name, "--store", str(folder.parent)])
         left = None
         if status == "running":
@@ -56,7 +55,7 @@ class ProgressReader:
             "step": step,
             "steps": steps,
             "secondsLeft": left,
-            "checkpoint": str(weights_version(folder)),
+            "checkpoint": str(version),
             "curves": curves(lines),
             "psnr": state.psnr if state else None,
             "error": state.error if state else "",
@@ -64,7 +63,7 @@ class ProgressReader:
             "title": title_of(fields),
             "configuration": fields,
             "label": read_label(folder),
-            "commands": [*_stop(folder), *([what, f"{command} {of_run}"] for what, command in COMMANDS)],
+            "commands": [*_stop(folder), *([what, f"{command} {of_run}"] for what, command in commands)],
         }
 
     def _seconds_left(self, name: str, step: int, steps: int, recorded: int, seconds: float) -> float | None:

@@ -24,7 +24,7 @@ export function makeMethods(onOpen) {
       const methods = methodsOf(columns, rows);
       const shown = methods.slice(0, MOST);
       const scores = scoresOf(columns, rows);
-      const place = layout(plot.element.clientWidth, scores.length, shown.length);
+      const place = layout(plot.width(), scores.length, shown.length);
       const more = methods.length > MOST ? ` ${MOST} of ${methods.length} methods are shown: filter to see others.` : "";
       const floor = floors.length ? " Dashed: the noise floor, what permuted codes of a run of the method score." : "";
       note.textContent = scores.length

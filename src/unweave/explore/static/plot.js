@@ -2,9 +2,10 @@
 import { h } from "unweave/element";
 
 const NEAR = 14; // pixels
+const TEXT = 15; // pixels of the text of the page in a window of ordinary width
 
 /**
- * Make a chart. paint(context, box, what, style) draws and returns {items, label, legend, near}: each item has the row
+ * Make a chart, which grows with the text of the page: its pixels are those of a window of ordinary width. paint(context, box, what, style) draws and returns {items, label, legend, near}: each item has the row
  * that it opens, the place {left, top} of its tip, and the lines of the tip; near(left, top) is the index of the item
  * that is pointed at, by default the closest one. mark(context, item, style) draws what is around the current item.
  */
@@ -18,7 +19,7 @@ export function makePlot(kind, paint, { onOpen, mark = ring }) {
   let current = -1;
 
   function draw() {
-    const box = canvas.getBoundingClientRect();
+    const box = room();
     if (!shown || !box.width) return;
     const before = drawn.items[current]?.row;
     drawn = { near: closest, legend: [], ...paint(ready(canvas, box), box, shown, getComputedStyle(canvas)) };
@@ -28,8 +29,13 @@ export function makePlot(kind, paint, { onOpen, mark = ring }) {
     point(drawn.items[current]?.row === before ? current : drawn.items.findIndex((item) => item.row === before));
   }
 
+  function room() {
+    const { width, height } = canvas.getBoundingClientRect();
+    return { width: width / zoom(), height: height / zoom() };
+  }
+
   function ready(target, box) {
-    const ratio = devicePixelRatio || 1;
+    const ratio = (devicePixelRatio || 1) * zoom();
     target.width = Math.round(box.width * ratio);
     target.height = Math.round(box.height * ratio);
     const context = target.getContext("2d");
@@ -39,15 +45,15 @@ export function makePlot(kind, paint, { onOpen, mark = ring }) {
 
   function point(index) {
     current = index;
-    const context = ready(over, canvas.getBoundingClientRect());
+    const context = ready(over, room());
     const item = drawn.items[index];
     tip.hidden = !item;
     if (!item) return;
     mark(context, item, getComputedStyle(canvas));
     const [title, ...lines] = item.text(item);
     tip.replaceChildren(h("b", {}, title), ...lines.map((text) => h("span", {}, text)));
-    tip.style.left = `${Math.max(0, Math.min(item.left + 12, canvas.clientWidth - tip.offsetWidth - 2))}px`;
-    tip.style.top = `${Math.max(0, item.top - 12)}px`;
+    tip.style.left = `${Math.max(0, Math.min(zoom() * item.left + 12, canvas.clientWidth - tip.offsetWidth - 2))}px`;
+    tip.style.top = `${Math.max(0, zoom() * item.top - 12)}px`;
   }
 
   function closest(left, top) {
@@ -62,7 +68,7 @@ export function makePlot(kind, paint, { onOpen, mark = ring }) {
 
   function pointed(event) {
     const box = canvas.getBoundingClientRect();
-    return drawn.near(event.clientX - box.left, event.clientY - box.top);
+    return drawn.near((event.clientX - box.left) / zoom(), (event.clientY - box.top) / zoom());
   }
 
   function open(index) {
@@ -89,13 +95,19 @@ export function makePlot(kind, paint, { onOpen, mark = ring }) {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   return {
     element: h("div", { class: "chart" }, h("div", { class: "plot" }, canvas, over, tip), legend),
+    /** Return the width of the chart. */
+    width: () => room().width,
     /** Draw something, on a canvas of a height in pixels if it is given. */
     draw(what, height) {
       shown = what;
-      if (height) canvas.style.height = `${height}px`;
+      if (height) canvas.style.height = `${height * zoom()}px`;
       draw();
     },
   };
+}
+
+function zoom() {
+  return parseFloat(getComputedStyle(document.documentElement).fontSize) / TEXT;
 }
 
 function ring(context, { left, top }, style) {

@@ -153,10 +153,18 @@ export function heading(description, links = []) {
     "header",
     { class: "heading" },
     h("div", { class: "title" }, h("h1", {}, description.title), links),
-    h("dl", { class: "facts" }, facts),
+    facts.length ? folded(h("dl", { class: "facts" }, facts)) : null,
     description.hint ? h("p", { class: "hint" }, description.hint) : null,
     description.note ? h("p", { class: "hint" }, `The data is not available: ${description.note}`) : null,
   );
+}
+
+/** Return facts that are folded where the window is narrow, so that pictures come first. */
+function folded(facts) {
+  const wide = matchMedia("(min-width: 40rem)");
+  const element = h("details", { class: "about", open: wide.matches }, h("summary", {}, "About this run"), facts);
+  wide.addEventListener("change", () => (element.open = wide.matches));
+  return element;
 }
 
 function columnTitles() {
