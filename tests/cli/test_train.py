@@ -107,9 +107,15 @@ def test_a_composed_recipe_trains_and_scores(
             "settings are given as --set beta=3, but vae has no setting 'beta': use beta_vae, which has it.",
         ),
         (["--beta=3", "vae", "BARS"], "--set beta=3, but vae has no setting 'beta': use beta_vae"),
-        (["beta_vae", "BARS", "--weight-decay", "1"], "'weight_decay': did you mean 'optimiser.weight_decay'?"),
+        (["beta_vae", "BARS", "--weight-decay", "1"], "did you mean --set optimiser.weight_decay=1?"),
         (["beta_vae", "BARS", "--learning-rate", "0.1"], "no option --learning-rate: did you mean --lr 0.1?"),
         (["beta_vae", "BARS", "--size=32"], "there is no option --size: did you mean --set data.size=32?"),
+        (["beta_vae", "BARS", "--betta", "3"], "there is no option --betta: did you mean --set beta=3?\n"),
+        (
+            ["beta_vae", "BARS", "--set", "zzqq=3"],
+            "unknown setting of beta_vae 'zzqq': unweave recipes show beta_vae lists all; the main ones are beta, latents, "
+            "steps, batch, lr, seed, net.\n",
+        ),
         (["beta_vae", "BARS", "--sed", "3"], "there is no option --sed: did you mean --seed?"),
         (["beta_vae", "xysquares", "--set", "learning_rate=1e-3"], "did you mean 'lr'?"),
         (

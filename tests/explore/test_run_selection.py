@@ -46,11 +46,11 @@ def test_a_folder_with_the_name_of_a_run_is_told_apart(
     monkeypatch.setenv("UNWEAVE_STORE", str(store))
     other = find_selection("smooth")
     assert (other.kind, other.store) == ("store", Path("smooth"))
-    assert "smooth is a folder here, and was taken as a store; a run has that name too" in other.note
+    assert "smooth is a folder here, and was taken as a store; to open the run of that name" in other.note
     assert find_selection("./smooth").note == ""
     assert run(monkeypatch, "explore", "smooth", "--export", "page.html") == 2
     assert "--export takes one run" in (problem := capsys.readouterr().err)
-    assert "was taken as a store; a run has that name too: --store STORE" in problem
+    assert problem.endswith(f"to open the run of that name, add --store {store}.\n")
 
 
 def test_a_study_with_code_of_its_own_needs_trust(tmp_path: Path) -> None:

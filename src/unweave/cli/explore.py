@@ -101,8 +101,8 @@ def _export(selection: Selection, path: Path) -> None:
     from unweave.training import Run
 
     if selection.run is None:
-        taken = f"; {selection.note}" if selection.note else ""
-        raise InputError(f"--export takes one run: give its name, its label, or the path of its folder{taken}.")
+        taken = f" {selection.note}" if selection.note else ""
+        raise InputError(f"--export takes one run: give its name, its label, or the path of its folder.{taken}")
     opened = OpenRuns(selection).open(selection.run)
     if not isinstance(opened.run, Run):
         raise InputError("--export needs the networks of a run: an encoder or codes have a page with a server only.")

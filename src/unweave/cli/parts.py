@@ -168,7 +168,9 @@ def _recipe_row(name: str, recipe: Any) -> Row:
 
 
 def _recipe_facts(name: str) -> list[list[str]]:
-    from unweave.recipes import compose
+    from unweave.recipes import compose, known_settings
+    from unweave.recipes.composition import PARTS
+    from unweave.training.configuration import OWN_FIELDS, Execution
 
     recipe = compose(name, {})
     facts = [["latent", _pairs(recipe.model_dump(mode="json")["latent"])]]
@@ -184,6 +186,8 @@ def _recipe_facts(name: str) -> list[list[str]]:
         facts.append(["training", f"batch={recipe.batch}, steps={recipe.steps:,}, start={recipe.start}"])
         facts.append(["net", _pairs(recipe.net.model_dump())])
     facts.append(["likelihood", recipe.likelihood])
+    settings = {*known_settings(recipe.model_dump(mode="json")), *PARTS, *OWN_FIELDS, *Execution.model_fields}
+    facts.append(["--set", ", ".join(sorted(settings - {"sources"}))])
     return facts
 
 

@@ -83,7 +83,8 @@ def find_selection(target: str | None, *, store: str | Path | None = None, trust
         selection = _stored(path, trusted)
         if os.sep not in target and _names_a_run(target):
             selection.note = (
-                f"{target} is a folder here, and was taken as a store; a run has that name too: --store STORE."
+                f"{target} is a folder here, and was taken as a store; to open the run of that name, add "
+                f"--store {store_folder()}."
             )
         return selection
     folder = path.absolute() if (path / CONFIGURATION).is_file() else locate_run(target, existing_store(store))

@@ -34,6 +34,7 @@ from unweave.written import SYNONYMS
 
 MOST_SEEDS = 2**32
 HAVE = ("has", "have")
+MAIN = ("steps", "batch", "lr", "seed", "net")  # settings of every recipe that are named first
 Precision = Literal["32-true", "bf16-mixed"]
 
 
@@ -343,7 +344,12 @@ def _unknown_setting(
         having = [name for name in (f"{key}_{title}", f"{key}_vae") if name in having][:1] or having
         reason = f"{title} has no setting {key!r}: use {' or '.join(having)}, which {HAVE[len(having) > 1]} it."
         return InputError(reason, setting=key, known=known, code=UNKNOWN)
-    return unknown(f"setting of {title}", key, known, setting=key)
+    guess = unknown(f"setting of {title}", key, known, setting=key)
+    if str(guess).endswith("?"):
+        return guess
+    main = ", ".join([*parameters, *(name for name in MAIN if name not in parameters)])
+    where = f"unweave recipes show {title}" if isinstance(recipe, str) else "docs/training.md"
+    return guess.reworded(f"unknown setting of {title} {key!r}: {where} lists all; the main ones are {main}.")
 
 
 def _sources(recipe: Recipe) -> dict[str, str]:
