@@ -113,8 +113,8 @@ def test_a_composed_recipe_trains_and_scores(
         (["beta_vae", "BARS", "--betta", "3"], "there is no option --betta: did you mean --set beta=3?\n"),
         (
             ["beta_vae", "BARS", "--set", "zzqq=3"],
-            "unknown setting of beta_vae 'zzqq': unweave recipes show beta_vae lists all; the main ones are beta, latents, "
-            "steps, batch, lr, seed, net.\n",
+            "unknown setting of beta_vae 'zzqq': unweave recipes show beta_vae lists all; the main ones are "
+            "beta, latents, steps, batch, lr, seed, net.\n",
         ),
         (["beta_vae", "BARS", "--sed", "3"], "there is no option --sed: did you mean --seed?"),
         (["beta_vae", "xysquares", "--set", "learning_rate=1e-3"], "did you mean 'lr'?"),

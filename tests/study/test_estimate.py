@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import unweave.training
 from tests.study.tiny import SPEC
 from unweave.progress import set_level
 from unweave.study import Study, parse_spec, plan
@@ -16,6 +17,7 @@ from unweave.study.estimate import (
     Pace,
     Progress,
     _keep,
+    _patience,
     estimate,
     kind_of,
     measure_all,
@@ -151,6 +153,42 @@ def test_scoring_is_measured_even_if_there_are_more_kinds_of_runs_than_time(tmp_
         set_level("normal")
     assert [kind for kind, _ in sent] == ["a", "c"]  # the first one, and scoring
     assert all(seconds is not None and seconds > 0 for _, seconds in sent)
+
+
+def test_the_first_scoring_which_imports_and_compiles_is_not_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, asked, score = Study(SPEC, store=tmp_path), list[int](), unweave.training.score
+    cost = study.scoring_cost(runs=6)
+
+    def slow_at_first(*given: Any, **options: Any) -> Any:
+        time.sleep(0.0 if asked else 5.0)
+        asked.append(options["samples"])
+        return score(*given, **options)
+
+    monkeypatch.setattr("unweave.training.score", slow_at_first)
+    began = time.monotonic()
+    one = seconds_of_scoring(study.planned[0].configuration, cost)
+    assert one is not None
+    assert asked[0] < asked[1]
+    counted = one * min(1.0, asked[1] / cost.protocol["samples"])
+    assert 0 < counted < time.monotonic() - began - 5.0
+
+
+@pytest.mark.parametrize(("load", "times"), [(0.1, 1.0), (6.0, 3.0), (1000.0, 5.0)])
+def test_a_busy_machine_gets_more_time_to_measure(monkeypatch: pytest.MonkeyPatch, load: float, times: float) -> None:
+    monkeypatch.setattr("os.getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    assert _patience() == times
+
+
+def test_the_time_left_of_a_run_that_is_scored_is_not_zero(configurations: list[Configuration]) -> None:
+    pace = Pace(None)  # what scoring costs is not known
+    pace.expect({f"run{number}": configuration for number, configuration in enumerate(configurations[:3])})
+    pace.end("run0", 30.0)  # three steps and scoring
+    scored, continued = Progress(3, 3, 6.0), Progress(2, 1, 4.0)  # the second had one of three steps before
+    assert pace.left({"run1": scored, "run2": continued}) == pytest.approx((30.0 - 6.0) + (20.0 - 4.0))
+    assert pace.left({"run1": Progress(3, 3, 99.0)}) == pytest.approx(30.0)  # and run2 waits
 
 
 def _configurations(study: Study) -> list[Configuration]:

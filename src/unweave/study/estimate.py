@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from unweave.data import Card, FactorData, data_folder
+from unweave.errors import InputError
 from unweave.factors import FactorSpace
 from unweave.store.files import versions, write_text
 from unweave.study.engines.processes import single_threaded
@@ -36,6 +37,8 @@ SKIPPED = 2  # first steps, which allocate memory
 BUDGET = 10.0  # seconds for all measurements of steps
 SCORE_BUDGET = 20.0  # more seconds if scoring is measured, which comes last
 SHARE, LEAST_SAMPLES = 10, 200  # of the samples that scoring is measured with, and at least so many
+WARM_SAMPLES = 50  # of a first scoring that is not counted, because it imports and compiles
+MOST_PATIENCE = 5.0  # times the budget on a machine with much else to do
 PATIENCE = 60.0  # seconds until the first one, which waits for imports
 SPEEDS = "speeds.json"  # measurements of this machine, in the data folder
 LASTING = 7 * 24 * 3600.0  # seconds after which a measurement is made again
@@ -160,7 +163,8 @@ class Pace:
         """Return the seconds of one worker that are left, None if no run has ended or taken a step yet.
 
         The cost of a step is that of the runs of the same kind that ended; if none has, that of the runs of the kind
-        that are under way; if there are none, the mean of the other kinds.
+        that are under way; if there are none, the mean of the other kinds. If the cost of scoring is not known, only
+        runs that ended count, whose steps include it, and the time that a run has taken is subtracted.
         """
         speeds = self._speeds(under_way)
         if not speeds or (self._scoring is None and not self._spent):
@@ -168,9 +172,11 @@ class Pace:
         mean = statistics.mean(speeds.values())
         total = 0.0
         for name, (kind, steps) in self._kinds.items():
-            done = under_way[name].step if name in under_way else 0
-            total += max(0, steps - done) * speeds.get(kind, mean)
-            total += self._scoring or 0.0
+            progress, speed = under_way.get(name, Progress(0, 0, 0.0)), speeds.get(kind, mean)
+            if self._scoring is None:
+                total += max(0.0, (steps - progress.step + progress.taken) * speed - progress.seconds)
+            else:
+                total += max(0, steps - progress.step) * speed + self._scoring
         return total
 
     def _speeds(self, under_way: Mapping[str, Progress]) -> dict[str, float]:
@@ -180,7 +186,8 @@ class Pace:
             if name in self._kinds and progress.taken > 0:
                 seen.setdefault(self._kinds[name][0], []).append(progress.seconds / progress.taken)
         ended = {kind: seconds / steps for kind, (seconds, steps) in self._spent.items()}
-        return {kind: statistics.mean(costs) for kind, costs in seen.items()} | ended
+        begun = {} if self._scoring is None else {kind: statistics.mean(costs) for kind, costs in seen.items()}
+        return begun | ended
 
 
 def _of_finished(rows: Iterable[tuple[Configuration, Row]]) -> dict[str, float]:
@@ -208,12 +215,18 @@ def _measure(examples: Mapping[str, Configuration], scoring: Mapping[str, Scorin
         while len(measured) < len(fields) and here.poll(max(0.0, end - time.monotonic())):
             kind, seconds = here.recv()
             if seconds and not measured:
-                end = time.monotonic() + BUDGET + SCORE_BUDGET * bool(scoring)
+                end = time.monotonic() + _patience() * (BUDGET + SCORE_BUDGET * bool(scoring))
             if seconds:
                 measured[kind] = seconds
     process.kill()
     process.join()
     return measured
+
+
+def _patience() -> float:
+    """Return how many processes wait for each core, between 1 and a limit; 1 where the system does not say."""
+    load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
+    return min(max(load, 1.0), MOST_PATIENCE)
 
 
 def measure_all(
@@ -286,8 +299,11 @@ def seconds_of_scoring(configuration: Configuration, cost: ScoringCost) -> float
             run = fit(short, Execution(threads=1, device="cpu"), noise, Path(folder))
             names = applicable(cost.metrics, run, noise, p["source"])
             settings = {name: p["settings"][name] for name in names if name in p["settings"]}
+            asked = {"metrics": names, "settings": settings, "workers": 1, "source": p["source"]}
+            with suppress(InputError):  # too few samples for a metric
+                score(run, noise, **asked, samples=WARM_SAMPLES, test_samples=WARM_SAMPLES)
             began = time.monotonic()
-            score(run, noise, metrics=names, settings=settings, workers=1, source=p["source"], **counts)
+            score(run, noise, **asked, **counts)
         except Exception:  # which the run itself will report
             return None
     share: float = counts["samples"] / p["samples"]
