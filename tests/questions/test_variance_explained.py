@@ -71,6 +71,13 @@ def test_one_seed_is_too_few() -> None:
         variance_explained(noise_table("mig"), method="r2")  # type: ignore[arg-type]
 
 
+def test_one_method_without_strengths_has_nothing_to_explain() -> None:
+    table = study_table()
+    one = table[(table["recipe"] == table["recipe"][0]) & (table["strength"] == table["strength"][0])]
+    with pytest.raises(InputError, match="variance_explained: needs several methods or strengths"):
+        variance_explained(one)
+
+
 def test_bars_are_the_shares_of_each_source() -> None:
     result = variance_explained(study_table(), metrics=["mig", "sap"])
     figure = draw_variance_explained(result)

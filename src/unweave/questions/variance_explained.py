@@ -68,6 +68,8 @@ def variance_explained(
         raise TableError(
             "variance_explained", "needs at least two seeds for each setting, and every setting has one run."
         )
+    if grouped(runs, SETTING).ngroups < 2:
+        raise TableError("variance_explained", "needs several methods or strengths, and all runs have the same ones.")
     rows = []
     for metric in metrics:
         for (data,), group in grouped(runs[runs[metric].notna()], ("data",)):
