@@ -9,6 +9,7 @@ from tests.study.tiny import SPEC
 from unweave import Run
 from unweave.errors import InputError
 from unweave.explore import find_selection
+from unweave.explore.run_selection import Selection
 
 
 def test_an_argument_is_a_run_a_study_or_a_store(store: Path, smooth: Run, tmp_path: Path) -> None:
@@ -83,6 +84,14 @@ def test_only_exact_names_are_found(store: Path, smooth: Run, name: str) -> None
         selection.folder(name)
     with pytest.raises(LookupError):
         selection.folder(smooth.name[:8])
+
+
+def test_a_planned_run_of_a_study_has_not_started(store: Path) -> None:
+    selection = Selection("study", "squares", store, settings={"0" * 16: {"recipe": "vae"}})
+    with pytest.raises(LookupError, match="of the study squares has not started"):
+        selection.folder("0" * 16)
+    with pytest.raises(LookupError, match="unknown run"):
+        selection.folder("1" * 16)
 
 
 def test_a_run_that_is_trained_later_is_found(tmp_path: Path) -> None:

@@ -52,6 +52,8 @@ class Selection:
         """Return the folder of a run that was asked for by name. The name is only compared, never joined to a path."""
         found = self._folders.get(name) or self.folders().get(name)
         if found is None or not (found / CONFIGURATION).is_file():
+            if name in (self.settings or ()):
+                raise LookupError(f"the run {name} of the study {self.title} has not started.")
             raise LookupError(
                 str(unknown("run", name[:80], self.folders()))
                 if len(self.folders()) < 50

@@ -40,6 +40,7 @@ export function makeCards() {
       .map((one) => h("div", {}, h("dt", {}, titleOf(one)), h("dd", {}, short(one.values[row], 2))));
     const state = value("state");
     const named = value("label") || settingsOf(columns, row).join(" · ");
+    const started = state !== "not started";
     const link = state === "failed" || state === "damaged" ? "see what happened" : "move the latents";
     return h(
       "article",
@@ -49,11 +50,11 @@ export function makeCards() {
         {},
         h("h2", {}, method),
         h("span", { class: "hint" }, [named, state === "finished" ? "" : state].filter(Boolean).join(" · ")),
-        h("a", { href: `#/run/${encodeURIComponent(name)}` }, link),
+        ...(started ? [h("a", { href: `#/run/${encodeURIComponent(name)}` }, link)] : []),
       ),
       h("p", { class: "hint" }, column("recipe")?.words?.[recipe] ?? ""),
       h("dl", { class: "facts" }, scores),
-      stripOf(name, value("step"), state),
+      ...(started ? [stripOf(name, value("step"), state)] : []),
     );
   }
 
