@@ -43,12 +43,14 @@ def test_a_closed_pipe_ends_quietly() -> None:
 
 def test_ctrl_c_while_the_interpreter_exits_ends_it_without_a_traceback() -> None:
     again = """
-import atexit, os, signal
+import atexit, signal
 import unweave.cli.app
 from unweave.cli import main
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent may ignore the signal
+
 def stopped():
-    os.kill(os.getpid(), signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)  # reaches this thread before the next line
 
 unweave.cli.app.app = stopped
 atexit.register(stopped)

@@ -76,7 +76,7 @@ def test_several_runs_list_what_was_not_computed_and_name_runs_that_differ(
         (["abc", "--set", "data.size=16"], "--set data.size is an option of a data set: name it with --data."),
         ([], "give either runs (or encoders as module:name), or --codes FILE"),
         (["abc", "--codes", "codes.npy"], "give either runs (or encoders as module:name), or --codes FILE"),
-        (["abc", "--discrete"], "--factors, --images and --discrete can be used with --codes only"),
+        (["abc", "--discrete"], "--discrete can be used with --codes only"),
         (
             ["--codes", "codes.npy", "--samples", "3"],
             "--samples, --test-samples and --source can be used with runs only",

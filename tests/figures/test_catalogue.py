@@ -71,7 +71,9 @@ def test_one_run_has_the_same_title_in_every_figure(quantised: Run, data: Factor
             settings = SMALL.get(figure.name, {})
             result = figure.of_runs([quantised], [data], torch.Generator().manual_seed(0), **settings)
             title = getattr(result, "title", "")
-            assert title.startswith("QLAE (latents 3, ") or not title.startswith("QLAE"), figure.name
+            assert title.startswith("QLAE (latents 3) on own images, seed 0") or not title.startswith("QLAE"), (
+                figure.name
+            )
 
 
 def test_figures_of_factors_do_not_apply_to_bare_images(linear: Run) -> None:

@@ -38,4 +38,4 @@ def test_one_data_set_has_a_column_per_factor(generator: torch.Generator) -> Non
     data = unweave.load("xysquares", size=16)
     figure = draw_data_distances(make_data_distances([data], generator, traversals=1))
     assert len(figure.axes) == 12
-    assert figure.get_suptitle() == "XYSquares, mse"
+    assert figure.get_suptitle() == "XYSquares, MSE"

@@ -14,7 +14,7 @@ from unweave.figures.reconstructions import Comparison, compare_reconstructions,
 def test_images_stand_above_their_reconstructions(tmp_path: Path, generator: torch.Generator) -> None:
     run = trained(tmp_path, steps=2)
     result = make_reconstructions(run, bars(), generator, columns=5)
-    assert result.title == "β-VAE (batch 8, net conv16) on own images, seed 0, 2 steps"
+    assert result.title == "β-VAE on own images, seed 0, 2 steps"
     assert "barely better than the mean image" in result.note
     expected = (run.reconstruct(result.images) * 255).round().to(torch.uint8)
     assert torch.equal(result.reconstructions, expected)

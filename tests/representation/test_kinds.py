@@ -258,7 +258,10 @@ def test_missing_values_are_named_and_left_out_of_their_factor_only() -> None:
     scores = unweave.score_codes(VALUES, gaps, missing="drop", metrics=["follows", "mcc"])
     expected = unweave.metrics.follows(VALUES[50:], STAGE[50:]).share[:, 0]
     np.testing.assert_allclose(scores["follows"].share[:, 0], expected, atol=0.02)
-    assert scores.notes == {"mcc": "without stage"}
+    assert scores.notes == {
+        "mcc": "without stage",
+        "rows without a value": "stage 50, age 10 of 400, left out of that factor",
+    }
     known = gaps[["age", "count"]].to_numpy()
     assert scores["mcc"].score == unweave.metrics.mcc(VALUES, known).score
 
