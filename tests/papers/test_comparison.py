@@ -48,6 +48,7 @@ def stored_values(score: str) -> dict[str, list[float]]:
     for table in STORED:
         assert table is not None
         rows = table[(table["data"] == "xysquares") & (table["data.spacing"] == 4) & (table["data.size"] == 32)]
+        rows = rows.drop_duplicates("run")  # some belong to two figures
         settings = ["recipe", *(key for key in ("blur", "beta", "grouping", "terms", "latent") if key in rows)]
         for _, part in rows.groupby(settings, dropna=False, sort=False):
             found[f"{len(found)}"] = part[score].tolist()

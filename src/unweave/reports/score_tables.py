@@ -268,11 +268,16 @@ class StoredScore(NamedTuple):
 
 
 def stored_scores(identity: DataIdentity | None, table: pandas.DataFrame) -> Iterator[StoredScore]:
-    """Yield the scores of the finished runs in a table that were trained on this data."""
+    """Yield the scores of the finished runs in a table that were trained on this data.
+
+    A run that the table has under several tags counts once.
+    """
     if not {"data", "protocol", "state"} <= set(table):  # a table of something else than runs
         return
     identities: dict[str, DataIdentity | None] = {}
-    for row in table[table["state"] == "finished"].to_dict("records"):
+    once = [name for name in ("run", "recipe") if name in table]
+    finished = table[table["state"] == "finished"].drop_duplicates(once or None)
+    for row in finished.to_dict("records"):
         if _identity(row, identities) != identity:
             continue
         protocol = json.loads(row["protocol"])

@@ -174,7 +174,7 @@ def _order(runs: pandas.DataFrame) -> Claim:
 def _distances(runs: pandas.DataFrame) -> list[Part]:
     if not set(PERCEIVED) <= {*runs} or not runs[list(PERCEIVED)].notna().any().all():
         return []
-    known = runs.drop_duplicates("run").assign(spacing=runs["data.spacing"])
+    known = runs.drop_duplicates("run").dropna(subset=list(PERCEIVED), how="all").assign(spacing=runs["data.spacing"])
     return [
         Part(
             "Rank correlations of distances (section 4.4, figure 4)",
