@@ -313,3 +313,16 @@ def test_discrete_codes_have_levels() -> None:
     assert codes.levels.tolist() == [[0, 1, 2], [0, 1, 2]]
     assert codes.summary.usage is not None
     np.testing.assert_allclose(codes.summary.usage[0], np.bincount(STAGE) / N)
+
+
+def test_what_a_latent_follows_is_the_same_on_the_page_and_in_scores() -> None:
+    """A column of fractions is continuous in both, also if half of its values are distinct."""
+    rng = np.random.default_rng(0)
+    age = rng.normal(50, 9, 600).round(1)
+    codes = np.stack([age / 10 + 0.2 * rng.normal(size=600), rng.normal(size=600)], axis=1)
+    mine = unweave.Codes(codes, {"age": age, "side": rng.choice(["left", "right"], 600)})
+    found, scored = mine.follows(), unweave.score(mine, metrics=["follows"])["follows"]
+    assert found is not None
+    assert found.share[0, 0] == pytest.approx(scored.share[0, 0], abs=0.02)
+    assert found.share[0, 0] > 0.3
+    assert found.unfollowed == scored.unfollowed == ("side",)

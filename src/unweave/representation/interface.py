@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -135,10 +135,14 @@ class Representation:
         if not data.factor_names:
             return None
         samples = whole("samples", samples, at_least=2)
-        codes, factors = self.draw(samples, stream(0, "follows"), data)
+        (codes, factors), kinds = self._labelled(samples, stream(0, "follows"), data)
         if factors is None or not (factors.nan_to_num() != factors.nan_to_num()[:1]).any():
             return None
-        return follows(codes, factors, names=data.factor_names, discrete=self.discrete, bins=bins)
+        return follows(codes, factors, names=data.factor_names, discrete=self.discrete, bins=bins, kinds=kinds)
+
+    def _labelled(self, n: int, generator: torch.Generator, data: FactorData) -> tuple[Drawn, Mapping[int, str] | None]:
+        """Draw codes with their factors, and return the kinds of the factors, None for those of their values."""
+        return self.draw(n, generator, data), None
 
     def jacobian(self, codes: Tensor) -> Tensor:
         """Return the derivatives (B, D, C, H, W) of the decoded images by each latent, at codes (B, D)."""

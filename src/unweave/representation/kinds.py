@@ -26,6 +26,7 @@ from unweave.metrics.scoring.encoders import (
     posterior_of,
     reconstruction_of,
 )
+from unweave.metrics.scoring.factor_kinds import read_kinds
 from unweave.metrics.scoring.inputs import check_codes
 from unweave.metrics.scoring.sparse_codes import SparseCodes, check_sparse, is_sparse
 from unweave.model import Likelihood, Model
@@ -304,6 +305,14 @@ class Codes(Representation):
             raise InputError(f"{self.title} has the codes of its own images only, and no encoder for {data.name}.")
         rows = torch.randperm(len(self.values), generator=generator)[:n]
         return Drawn(self.rows(rows), None if self.factors is None else self.factors[rows])
+
+    def _labelled(self, n: int, generator: torch.Generator, data: FactorData) -> tuple[Drawn, Mapping[int, str] | None]:
+        """Draw codes with their factors as scores take them: numbers as given, so that fractions are continuous."""
+        if self.table is None:
+            return super()._labelled(n, generator, data)
+        numbers, kinds = read_kinds(self.table, None, None, "drop")
+        rows = torch.randperm(len(self.values), generator=generator)[:n]
+        return Drawn(self.rows(rows), torch.from_numpy(numbers)[rows]), kinds.declared
 
     def rows(self, index: Tensor) -> Tensor:
         """Return some of the codes (n, D), dense and in single precision."""
