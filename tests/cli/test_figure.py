@@ -155,7 +155,7 @@ def test_where_chooses_the_runs_of_a_table(monkeypatch: pytest.MonkeyPatch, caps
             ["samples", "--table", "a.csv"],
             "samples shows one or several runs, encoders or tables of codes; it takes no --study and no --table.",
         ),
-        (["samples", "qlae", "--colums", "3"], "unknown setting of samples 'colums': did you mean 'columns'?"),
+        (["samples", "qlae", "--colums", "3"], "there is no option --colums: did you mean --set columns=3?"),
         (["samples", "qlae", "--set", "colums=3"], "unknown setting of samples 'colums': did you mean 'columns'?"),
         (["samples", "nobody"], "nobody"),
         (["samples", "qlae", "--set", "columns=0"], "columns must be a whole number of at least 1, got 0."),
