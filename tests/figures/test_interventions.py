@@ -11,7 +11,6 @@ from unweave.figures import interventions, make_traversals
 from unweave.figures.interventions import _across, _telling, draw_interventions, make_interventions
 from unweave.figures.mutual_information import Information, information_map
 from unweave.latents import Summary
-from unweave.representation.interface import Drawn
 
 
 def test_latents_of_images_and_of_the_heat_map_are_the_same(quantised: Run, data: FactorData) -> None:
@@ -95,12 +94,9 @@ def test_thirty_values_over_the_range_and_the_active_latents_of_infomec(
     codes[:40, 0] = 1.0  # a fifth of images: varies, but its quartiles coincide
     codes[:100, 1] = 1.0
     codes[:100, 2] = 0.05
-    monkeypatch.setattr(type(quantised), "draw", lambda *_: Drawn(codes, None))
-    assert interventions._active_in_infomec(quantised, data, 200) == [False, True, False]
-    monkeypatch.undo()
-    monkeypatch.setattr(interventions, "_active_in_infomec", lambda *_: [False, True, False])
+    monkeypatch.setitem(vars(quantised), "summary", Summary.of_codes(codes, discrete=True))
     settings: dict[str, Any] = {"steps": 30, "over": "quantile", "samples": 200, "starts": 1}
-    result = make_interventions(quantised, data, torch.Generator().manual_seed(0), active="infomec", **settings)
+    result = make_interventions(quantised, data, torch.Generator().manual_seed(0), **settings)
     assert result.traversals.latents == (1,)
     low, high = quantised.summary.range
     assert result.traversals.values[0] == pytest.approx(np.linspace(float(low[1]), float(high[1]), 30), abs=1e-6)

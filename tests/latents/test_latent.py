@@ -13,7 +13,7 @@ from torch import Tensor
 from unweave.errors import InputError
 from unweave.latents import FSQ, LATENTS, Code, Codebook, Deterministic, Gaussian, Latent, Summary
 from unweave.latents.latent import evenly, straight_through
-from unweave.metrics import active_units
+from unweave.metrics import active_units, infomec
 
 
 @pytest.mark.parametrize("kind", LATENTS.values())
@@ -134,22 +134,41 @@ def test_latents_are_ordered_by_what_their_kind_has() -> None:
     assert (by_spread.order, by_spread.order_name) == ([1, 0, 2], "standard deviation")  # ties keep their order
 
 
+@pytest.mark.parametrize("discrete", [False, True])
+def test_active_latents_are_those_that_infomec_counts(discrete: bool) -> None:
+    codes = torch.zeros(400, 5)
+    codes[:, 0] = torch.arange(400) % 11 / 10
+    codes[:80, 1] = 1.0  # a fifth of images: varies, but its quartiles coincide
+    codes[:200, 2] = 0.08  # between a tenth of the largest interquartile range (0.5) and 0.1
+    codes[:200, 3] = 0.04
+    found = Summary.of_codes(codes, discrete=discrete).active
+    assert found == [True, False, not discrete, False, False]
+    assert found == infomec(codes, torch.arange(400)[:, None] % 11, discrete=discrete).active.tolist()
+
+
 @pytest.mark.parametrize(
     ("summary", "active"),
     [
-        (Summary([0] * 3, [0.2, 0.05, 0.2], [1.0, 0.2, 0.09], None), [True, False, True]),  # variances 0.04, 0.0025
-        (Summary([0, 0], [1.0, 1.0], None, [[0.5, 0.5], [0.995, 0.005]]), [True, False]),
-        (Summary([0, 0], [10.0, 0.4], None, None), [True, False]),  # less than a twentieth of the largest
-        (Summary([0, 0], [10.0, 0.6], None, None), [True, True]),
+        (Summary([0, 0], [1.0, 1.0], None, [[0.5, 0.5, 0.0], [0.8, 0.1, 0.1]]), [True, False]),
+        (Summary([0, 0], [10.0, 0.9], None, None), [True, False]),
+        (Summary([0, 0], [10.0, 1.1], [0.1, 0.1], None), [True, True]),
     ],
 )
-def test_inactive_latents_do_not_depend_on_the_image(summary: Summary, active: list[bool]) -> None:
+def test_active_latents_of_runs_that_were_stored_without_quartiles(summary: Summary, active: list[bool]) -> None:
     assert summary.active == active
 
 
-def test_active_gaussian_latents_are_the_active_units_of_burda_et_al() -> None:
-    scale = torch.linspace(0.02, 0.3, 8)  # standard deviations around the threshold of 0.1
-    mean = scale * torch.randn(2_000, 8, generator=torch.Generator().manual_seed(0))
-    summary = Summary(mean.mean(0).tolist(), mean.std(0).tolist(), [0.0] * 8, None)
-    assert sum(summary.active) == active_units(mean).score
-    assert 0 < sum(summary.active) < 8
+def test_no_latent_of_a_collapsed_posterior_is_active() -> None:
+    mean = 0.09 * torch.randn(2_000, 4, generator=torch.Generator().manual_seed(0)).clamp(-1, 1)
+    assert active_units(mean).score == 0
+    summary = Summary.of_codes(mean, kl=[0.0] * 4)
+    assert summary.collapsed
+    assert not any(summary.active)
+    assert all(Summary.of_codes(mean).active)  # without a posterior, small codes are as good as large ones
+
+
+def test_sparse_codes_are_active_where_they_vary() -> None:
+    codes = torch.zeros(100, 3)
+    codes[:10, 0] = 1.0
+    codes[10:15, 1] = 2.0
+    assert Summary.of_codes(codes).active == [True, True, False]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -18,10 +18,8 @@ from unweave.figures.drawing.subjects import latent_values, title_of
 from unweave.figures.drawing.texts import Labels, text_height, text_width, wrapped
 from unweave.figures.mutual_information import ABOVE_CHANCE, Information, information_map
 from unweave.figures.traversals import Inactive, Traversals, traversals_from
-from unweave.metrics.infomec import active_latents
 from unweave.names import words
 from unweave.representation import Over, Representation
-from unweave.streams import stream
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +53,6 @@ def make_interventions(
     over: Over = "auto",
     span: float = 2.0,
     inactive: Inactive = "drop",
-    active: Literal["summary", "infomec"] = "summary",
     samples: int = 5_000,
     most: int | None = None,
 ) -> Interventions:
@@ -75,8 +72,6 @@ def make_interventions(
             the range of a latent: ``steps=30`` and ``over="quantile"``, from its 1 % to its 99 % quantile.
         span: The number of standard deviations for ``over="prior"``.
         inactive: Whether inactive latents are dropped as in the paper, or marked, or shown.
-        active: The rule of active latents: that of the other figures, ``run.summary.active``, or that of InfoMEC, on as
-            many images as the information.
         samples: The number of images that the information is computed from.
         most: The largest number of latents, by default all; the most informative are kept.
 
@@ -84,10 +79,7 @@ def make_interventions(
         The images, and the information of each latent about each factor.
     """
     images = _telling(data.sample(CANDIDATES * whole("starts", starts, at_least=1), generator).images, starts)
-    rule = None if active == "summary" else _active_in_infomec(run, data, samples)
-    moved = traversals_from(
-        run, data, images, steps=steps, over=over, span=span, inactive=inactive, most=most, active=rule
-    )
+    moved = traversals_from(run, data, images, steps=steps, over=over, span=span, inactive=inactive, most=most)
     information = information_map(run, data, samples=samples)
     known = {latent: information.matrix[:, place] for place, latent in enumerate(information.latents)}
     order = sorted(range(len(moved.latents)), key=lambda place: _rank(known[moved.latents[place]]))
@@ -95,11 +87,6 @@ def make_interventions(
     moved = _reordered(moved, order, title)
     matrix = np.stack([known[latent] for latent in moved.latents], axis=1)
     return Interventions(moved, Information("", matrix, information.factors, moved.latents, moved.inactive))
-
-
-def _active_in_infomec(run: Representation, data: FactorData, samples: int) -> list[bool]:
-    codes = run.draw(whole("samples", samples, at_least=2), stream(0, "follows"), data).codes.double().numpy()
-    return [bool(latent) for latent in active_latents(codes, discrete=run.discrete)]
 
 
 def _telling(images: Tensor, count: int) -> Tensor:

@@ -113,16 +113,12 @@ def traversals_from(
     span: float = 2.0,
     inactive: Inactive = "mark",
     most: int | None = None,
-    active: Sequence[bool] | None = None,
 ) -> Traversals:
-    """Move each latent over its range as :func:`make_traversals` does, starting from the images (starts, C, H, W).
-
-    ``active`` says for each latent whether it is, by default as the summary of the run has it.
-    """
+    """Move each latent over its range as :func:`make_traversals` does, starting from the images (starts, C, H, W)."""
     codes = run.encode(starts)  # (starts, D)
     values, ranging = latent_values(run, steps=steps, over=over, span=span)
     latents, order_name = ordered_latents(run, order)
-    active = run.summary.active if active is None else active
+    active = run.summary.active
     if inactive == "drop" and any(active):
         latents = [latent for latent in latents if active[latent]]
     latents = latents[: None if most is None else whole("most", most, at_least=1)]

@@ -11,13 +11,14 @@ from pydantic import Field
 from torch import Tensor
 
 from unweave.errors import InputError
+from unweave.metrics.infomec import active_by_quartiles, interquartile_ranges
 from unweave.metrics.posterior import ACTIVE_VARIANCE
+from unweave.metrics.scoring.inputs import Floats
 from unweave.settings import Settings
 
 TAIL = 0.01  # a latent ranges from the quantile TAIL of its codes to 1 − TAIL
 NORMAL_TAIL = 2.3263  # standard deviations from the mean of a normal distribution to the quantile 1 − TAIL
-LARGEST_SHARE = 0.99  # of images that take the same level of an inactive quantised latent, at least
-LEAST_SPREAD = 0.05  # of an active deterministic latent, as a fraction of the largest standard deviation
+NORMAL_QUARTILES = 1.349  # standard deviations between the quartiles of a normal distribution
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +162,13 @@ class Summary:
     usage: list[list[float]] | None  # the share of images that take each value of a quantised latent
     low: list[float] | None = None  # the quantile 0.01; None for runs that were trained before it was stored
     high: list[float] | None = None  # the quantile 0.99
+    spread: list[float] | None = None  # the interquartile range; None as above
+    discrete: bool = False  # whether codes take few values, also where ``usage`` is not known
 
     @classmethod
-    def of_codes(cls, codes: Tensor, *, kl: list[float] | None = None, levels: Tensor | None = None) -> Summary:
+    def of_codes(
+        cls, codes: Tensor, *, kl: list[float] | None = None, levels: Tensor | None = None, discrete: bool = False
+    ) -> Summary:
         """Return the statistics of codes (N, D); ``levels`` (D, levels) are the values of quantised latents."""
         usage = None
         if levels is not None:
@@ -171,7 +176,9 @@ class Summary:
             counts = torch.stack([row.bincount(minlength=levels.shape[1]) for row in nearest.T]).double()
             usage = (counts / len(codes)).tolist()
         low, high = np.quantile(codes.numpy(), [TAIL, 1 - TAIL], axis=0)
-        return cls(codes.mean(0).tolist(), codes.std(0).tolist(), kl, usage, low.tolist(), high.tolist())
+        spread = interquartile_ranges(codes.double().numpy()).tolist()
+        mean, std, discrete = codes.mean(0).tolist(), codes.std(0).tolist(), discrete or levels is not None
+        return cls(mean, std, kl, usage, low.tolist(), high.tolist(), spread, discrete)
 
     @property
     def information(self) -> list[float]:
@@ -197,17 +204,34 @@ class Summary:
 
     @property
     def active(self) -> list[bool]:
-        """Return whether each latent depends on the image: the rule of figures, reports and the page.
+        """Return whether each latent is active: the rule of InfoMEC (Hsu et al. 2024), figures, reports and the page.
 
-        A Gaussian latent is active if the variance of its mean over the data is above 0.01 (Burda et al. 2016), as in
-        :func:`unweave.metrics.active_units`. A quantised one is inactive if at least 99 % of images take the same
-        level. Any other latent is active if its standard deviation is above a twentieth of the largest.
+        A latent is active if its interquartile range over the data is above a tenth of the largest, or above 0.1 if
+        codes are discrete. Two cases have nothing to compare: if a posterior has collapsed, so that no mean has a
+        variance above 0.01 (Burda et al. 2016), no latent is active; if the quartiles of every continuous latent
+        coincide, as those of sparse codes do, all that vary are.
         """
-        if self.kl is not None:
-            return [std**2 > ACTIVE_VARIANCE for std in self.std]
-        if self.usage is not None:
-            return [max(shares) < LARGEST_SHARE for shares in self.usage]
-        return [std > LEAST_SPREAD * max(self.std) for std in self.std]
+        ranges = self._interquartile_ranges()
+        if self.collapsed:
+            return [False] * len(ranges)
+        discrete = self.discrete or self.usage is not None
+        if not discrete and not ranges.any():
+            return [std > 0 for std in self.std]
+        return [bool(latent) for latent in active_by_quartiles(ranges, discrete=discrete)]
+
+    @property
+    def collapsed(self) -> bool:
+        """Return whether no latent of a posterior depends on the image: no mean has a variance above 0.01."""
+        return self.kl is not None and max(self.std) ** 2 <= ACTIVE_VARIANCE
+
+    def _interquartile_ranges(self) -> Floats:
+        """Return the interquartile range (D,) of each latent, or an estimate for runs without a stored one."""
+        if self.spread is not None:
+            return np.array(self.spread)
+        if self.usage is not None:  # the number of levels between the quartiles, which are 0.1 apart or more
+            below = np.cumsum(self.usage, axis=1)[:, :, None] < [0.25, 0.75]
+            return np.asarray(np.diff(below.sum(1), axis=1)[:, 0], np.float64)
+        return NORMAL_QUARTILES * np.array(self.std)
 
     @property
     def range(self) -> tuple[Tensor, Tensor]:

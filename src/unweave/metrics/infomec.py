@@ -158,13 +158,21 @@ def infomec(
 def active_latents(codes: Floats, *, discrete: bool, variant: str = "tripod") -> Booleans:
     """Return which latents (D,) of codes (N, D) InfoMEC counts as active; ``variant`` as in :func:`infomec`."""
     if variant == "tripod":
-        low, high = np.quantile(codes, [0.25, 0.75], axis=0)
-        spread: Floats = high - low
-        least = 0.1 if discrete else spread.max() / 10
-    else:
-        spread = np.ptp(codes, axis=0)
-        least = spread.max() / 8 if variant == "qlae-training" else 0.0 if discrete else spread.max() / 20
+        return active_by_quartiles(interquartile_ranges(codes), discrete=discrete)
+    spread = np.ptp(codes, axis=0)
+    least = spread.max() / 8 if variant == "qlae-training" else 0.0 if discrete else spread.max() / 20
     return np.asarray(spread > least, np.bool_)
+
+
+def interquartile_ranges(codes: Floats) -> Floats:
+    """Return the interquartile range (D,) of each latent of codes (N, D)."""
+    low, high = np.quantile(codes, [0.25, 0.75], axis=0)
+    return np.asarray(high - low, np.float64)
+
+
+def active_by_quartiles(ranges: Floats, *, discrete: bool) -> Booleans:
+    """Return which latents (D,) with these interquartile ranges are active, as in the code of Hsu et al. (2024)."""
+    return np.asarray(ranges > (0.1 if discrete else ranges.max() / 10), np.bool_)
 
 
 def concentration(matrix: Floats, axis: int) -> float:

@@ -154,7 +154,7 @@ class Encoder(Representation):
         """Statistics of each latent over a sample of the data."""
         images = self._data.sample(SUMMARISED, stream(0, "summary")).images
         if not self.has_posterior:
-            return Summary.of_codes(self.encode(images))
+            return Summary.of_codes(self.encode(images), discrete=self.discrete)
         mean, logvar = self.posterior(images)
         return Summary.of_codes(mean, kl=kl_per_latent(mean, logvar).per_latent.tolist())
 
@@ -283,8 +283,9 @@ class Codes(Representation):
     def summary(self) -> Summary:
         """Statistics of each latent over all codes, or over 2,048 random rows of sparse codes."""
         if isinstance(self.values, SparseCodes):
-            return Summary.of_codes(self.draw(SUMMARISED, stream(0, "summary")).codes)
-        return Summary.of_codes(self.values.float(), levels=self.levels)
+            codes = self.draw(SUMMARISED, stream(0, "summary")).codes
+            return Summary.of_codes(codes, discrete=self.discrete)
+        return Summary.of_codes(self.values.float(), levels=self.levels, discrete=self.discrete)
 
     @cached_property
     def levels(self) -> Tensor | None:

@@ -146,8 +146,7 @@ class Run(TrainedModel):
     @property
     def has_collapsed(self) -> bool:
         """Return whether no latent of a posterior depends on the image."""
-        summary = self.summary
-        return summary.kl is not None and not any(summary.active)
+        return self.summary.collapsed
 
     def snapshots(self, *, psnr: float = 0.0) -> list[int]:
         """Return the steps of the snapshots with at least this PSNR, in dB (Hsu et al. 2024, sec. 4.1)."""

@@ -260,8 +260,7 @@ function makeRow(latent, shape, onMove, onSave) {
 }
 
 function follows(latent) {
-  if (!latent.active) return h("span", { class: "factor" }, "not active");
-  if (!latent.factor) return h("span", { class: "factor" }, "");
+  if (!latent.factor) return h("span", { class: "factor" }, latent.active ? "" : "not active");
   const share = h("span", { class: "share", title: `I(z; f) / H(f), ${short(latent.certainty)} above a chance of ${short(latent.chance)}` });
   const bar = h("span", { class: "bar" });
   bar.style.width = `${100 * Math.min(1, latent.certainty)}%`;
