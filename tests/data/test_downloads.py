@@ -175,8 +175,27 @@ def test_a_mirror_replaces_an_address_that_is_gone_or_has_another_file(tmp_path:
             file = remote(first, checksum=SHA256, mirrors=(mirror.url,))
             assert fetch(file, tmp_path / str(number)).read_bytes() == CONTENT
         file = remote(gone, checksum=SHA256, mirrors=(other.url,))
-        with pytest.raises(Unavailable, match=r"none of the 2 addresses .*404 Not Found.*is not the published file"):
+        with pytest.raises(
+            Unavailable, match=r"404 Not Found.*; http.*this is not the published file: its sha256.*save it as"
+        ):
             fetch(file, tmp_path / "none")
+
+
+def test_a_mirror_continues_what_an_address_of_unknown_length_began(tmp_path: Path) -> None:
+    with serve(Site(CONTENT, chunked=True, cut_after=1_500_000)) as first, serve(Site(CONTENT)) as mirror:
+        file = remote(first, checksum=SHA256, mirrors=(mirror.url,))
+        assert fetch(file, tmp_path).read_bytes() == CONTENT
+        assert "range" in mirror.requests[0]
+    assert leftovers(tmp_path) == ["file.bin"]
+
+
+def test_redirects_are_followed_and_a_loop_of_them_is_one_sentence(tmp_path: Path) -> None:
+    with serve(Site(CONTENT)) as site:
+        site.redirects = {"/old": "/new", "/new": site.url, "/loop": "/loop"}
+        start = site.url.removesuffix("/file.bin")
+        assert fetch(RemoteFile("file.bin", f"{start}/old", checksum=SHA256), tmp_path).read_bytes() == CONTENT
+        with pytest.raises(Unavailable, match=r"answered 302 [^\n]*infinite loop\)\. Run the same command"):
+            fetch(RemoteFile("loop.bin", f"{start}/loop"), tmp_path)
 
 
 def test_a_mirror_with_another_length_leaves_the_part_alone(tmp_path: Path) -> None:

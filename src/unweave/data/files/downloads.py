@@ -19,6 +19,7 @@ from unweave.errors import Unavailable
 from unweave.progress import progress
 
 BLOCK = 1 << 20  # bytes read at a time
+UNKNOWN = "unknown"  # the length of a file whose server does not say it
 
 
 @dataclass(frozen=True)
@@ -51,20 +52,20 @@ def checksum(path: Path, algorithm: str) -> str:
 
 def verify(path: Path, file: RemoteFile) -> None:
     """Compare a file with its published checksum or size; raise Unavailable if they differ."""
+    if difference := _difference(path, file):
+        raise Unavailable(f"{path} is not the published file: {difference}. Delete it and fetch it again.")
+
+
+def _difference(path: Path, file: RemoteFile) -> str:
+    size = path.stat().st_size
     if file.checksum is not None:
         algorithm, _, expected = file.checksum.partition(":")
         actual = checksum(path, algorithm)
-        if actual != expected:
-            raise Unavailable(
-                f"{path} is not the published file: its {algorithm} should be {expected} but is {actual}, "
-                f"{path.stat().st_size:,} bytes{f' of {file.size:,}' if file.size else ''}. "
-                "Delete it and fetch it again."
-            )
-    elif file.size is not None and path.stat().st_size != file.size:
-        raise Unavailable(
-            f"{path} is not the published file: it should have {file.size:,} bytes but has {path.stat().st_size:,}. "
-            "Delete it and fetch it again."
-        )
+        of = f" of {file.size:,}" if file.size else ""
+        return "" if actual == expected else f"its {algorithm} should be {expected} but is {actual}, {size:,} bytes{of}"
+    if file.size is not None and size != file.size:
+        return f"it should have {file.size:,} bytes but has {size:,}"
+    return ""
 
 
 def fetch(file: RemoteFile, folder: Path) -> Path:
@@ -84,40 +85,34 @@ def fetch(file: RemoteFile, folder: Path) -> Path:
         if path.exists():
             verify(path, file)
             return path
-        *others, last = (file.url, *file.mirrors)
-        failures = ""
-        for url in others:
+        failures = []
+        for url in (file.url, *file.mirrors):
             try:
-                _fetch_from(replace(file, url=url), part, path)
-                return path
+                _fetch_from(replace(file, url=url), part)
             except Unavailable as error:
-                failures += f"{error} "
-        try:
-            _fetch_from(replace(file, url=last), part, path)
-        except Unavailable as error:
-            if not others:
-                raise
-            message = f"none of the {len(others) + 1} addresses of {file.name} worked: {failures}{error}"
-            raise Unavailable(message) from error
-    return path
+                failures.append(f"{url} ({error})")
+            else:
+                part.replace(path)
+                return path
+    raise Unavailable(
+        f"could not download {'; '.join(failures)}. Run the same command again to resume, or download the file "
+        f"elsewhere and save it as {path}."
+    )
 
 
-def _fetch_from(file: RemoteFile, part: Path, path: Path) -> None:
+def _fetch_from(file: RemoteFile, part: Path) -> None:
     """Download and verify a file, and start again once if a resumed download is not the published file."""
-    resumed = part.exists()
-    _download(file, part, path)
-    try:
-        verify(part, file)
-    except Unavailable:
+    for resumed in (part.exists(), False):
+        _download(file, part)
+        difference = _difference(part, file)
+        if not difference:
+            return
         part.unlink()  # the next download must not resume it
         if not resumed:
-            raise
-        _download(file, part, path)
-        verify(part, file)
-    part.replace(path)
+            raise Unavailable(f"this is not the published file: {difference}")
 
 
-def _download(file: RemoteFile, part: Path, path: Path) -> None:
+def _download(file: RemoteFile, part: Path) -> None:
     """Resume a partial download, or start again if the file on the server has changed."""
     version = part.with_name(f"{part.name}.version")  # address, tag and length of the file that the part belongs to
     done = part.stat().st_size if part.exists() and (version.exists() or file.checksum) else 0
@@ -128,19 +123,20 @@ def _download(file: RemoteFile, part: Path, path: Path) -> None:
         with urllib.request.urlopen(request, timeout=60) as response:
             headers = response.headers
             if "text/html" in headers.get("Content-Type", ""):
-                raise Unavailable(_by_hand(file, path, "the server answered with a web page"))
+                raise Unavailable("the server answered with a web page")
             said = _version(file.url, headers, response.status)
             before = version.read_text() if done and version.exists() else said
             if file.mirrors and before.split("\n")[0] != file.url:  # another address: the checksum will tell
-                if not file.checksum or before.split("\n")[-1] != said.split("\n")[-1]:
-                    raise Unavailable(_by_hand(file, path, "its length is not that of the part from another address"))
+                lengths = {before.split("\n")[-1], said.split("\n")[-1]} - {UNKNOWN}
+                if not file.checksum or len(lengths) > 1:
+                    raise Unavailable("its length is not that of the part from another address")
                 before = said
             if done and (response.status != 206 or before != said):
                 part.unlink()  # the server sends the whole file, or has another one now
                 done = 0
                 if response.status == 206:
                     version.unlink()
-                    return _download(file, part, path)
+                    return _download(file, part)
             version.write_text(said)
             _save(response, part, done, _total(headers, done) or file.size, file.name)
     except urllib.error.HTTPError as error:
@@ -148,12 +144,13 @@ def _download(file: RemoteFile, part: Path, path: Path) -> None:
         if error.code != 416 or (whole is not None and whole != done):
             if error.code == 416:
                 part.unlink()  # longer than the file: the next attempt starts again
-            raise Unavailable(_by_hand(file, path, f"the server answered {error.code} {error.reason}")) from error
+            said = str(error.reason).splitlines()[0].rstrip(".")
+            raise Unavailable(f"the server answered {error.code} {said}") from error
     except Unavailable:
         raise
     except (OSError, HTTPException) as error:
         reason = getattr(error, "reason", None) or error.strerror if isinstance(error, OSError) else None
-        raise Unavailable(_by_hand(file, path, str(reason or error))) from error
+        raise Unavailable(str(reason or error)) from error
     version.unlink(missing_ok=True)
     return None
 
@@ -162,7 +159,7 @@ def _version(url: str, headers: Message, status: int) -> str:
     """Return the address, the tag or date that the server gives its file, and the length of the file, one per line."""
     tag = headers.get("ETag") or headers.get("Last-Modified") or ""
     length = _total_of_range(headers) if status == 206 else _total(headers, 0)
-    return f"{url}\n{tag}\n{length}"
+    return f"{url}\n{tag}\n{UNKNOWN if length is None else length}"
 
 
 def _total(headers: Message, done: int) -> int | None:
@@ -189,10 +186,3 @@ def _save(response: IO[bytes], part: Path, done: int, total: int | None, name: s
         os.fsync(stream.fileno())
     if total and part.stat().st_size < total:
         raise ConnectionError(f"the connection ended after {part.stat().st_size:,} of {total:,} bytes")
-
-
-def _by_hand(file: RemoteFile, path: Path, reason: str) -> str:
-    return (
-        f"could not download {file.url} ({reason}). Run the same command again to resume, or download the file "
-        f"elsewhere and save it as {path}."
-    )
