@@ -187,3 +187,17 @@ def test_models_that_are_one_run_are_said_to_tie() -> None:
     assert published.startswith("Of the 12,600 models of the published grid, 350")  # 7 data sets × 50 seeds
     note = FINDINGS["challenging-assumptions"].answer(table.assign(run=[0, 0, *range(2, len(table))])).parts[0].note
     assert note.startswith("1 of the 108 models are the same run as another")
+
+
+def test_runs_on_full_dsprites_are_shown_and_not_judged() -> None:
+    table = full_table().assign(**{"data.orientation": 0.0, "tag": None})
+    table.loc[table["data"] == "rooms3d", "data.orientation"] = np.nan
+    judge = FINDINGS["challenging-assumptions"].answer
+    alone = judge(table)
+    full = table[(table["data"] == "dsprites") & (table["recipe"] == "beta_vae")].assign(mig=-9.0, tag="full dSprites")
+    both = judge(pd.concat([table, full.assign(**{"data.orientation": np.nan})], ignore_index=True))
+    assert verdicts(both) == verdicts(alone)
+    assert verdicts(alone) == verdicts(judge(full_table()))
+    (part,) = (part for part in both.parts if part.title == "Full dSprites")
+    assert set(part.measured["mig"]) == {"-9.000 ± 0.000"}
+    assert len(part.measured) == 3

@@ -147,3 +147,20 @@ def test_settings_choose_runs(where: dict[str, Any], expected: str) -> None:
 def test_an_unknown_setting_is_named_with_the_nearest() -> None:
     with pytest.raises(InputError, match="unknown setting in where 'bta': did you mean 'beta'"):
         with_settings(TAGGED, {"bta": 1})
+
+
+def test_a_data_set_with_several_options_counts_as_several() -> None:
+    keys = {"recipe": "vae", "strength": 1.0, "seed": 0}
+    table = pandas.DataFrame(
+        [
+            {"data": "dsprites", "data.orientation": 0, "mig": 0.1, **keys},
+            {"data": "dsprites", "mig": 0.2, **keys},
+            {"data": "color_dsprites", "data.orientation": 0, "mig": 0.3, **keys},
+        ]
+    )
+    runs = read_runs("a question", table, ["mig"])
+    assert dict(zip(runs["data"], runs["mig"], strict=True)) == {
+        "dsprites, orientation = 0": 0.1,
+        "dsprites": 0.2,
+        "color_dsprites": 0.3,
+    }

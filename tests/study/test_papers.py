@@ -10,7 +10,7 @@ from unweave.study.spec import shipped_names
 
 RUNS = {
     "challenging-assumptions/paper": 12_600,  # 7 data sets × 6 methods × 6 strengths × 50 seeds
-    "challenging-assumptions/lite": 3 * 6 * 3 * 3,  # data sets × methods × strengths × seeds
+    "challenging-assumptions/lite": 3 * 6 * 4 * 5 + 4 * 5,  # data sets × methods × strengths × seeds, and full dSprites
     "local-disentanglement/paper": 150,  # 15 methods and strengths × 10 seeds
     "local-disentanglement/lite": 90,  # 6 × 10 and 6 × 5
     "adversarial-squares/paper": 160 + 160 + 40,  # Table A4 of Michlo et al. 2023

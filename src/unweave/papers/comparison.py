@@ -30,6 +30,7 @@ from unweave.reports.score_tables import SCORES, stored_scores
 from unweave.representation import Codes, Encoder, Representation
 from unweave.streams import stream
 from unweave.study import Study
+from unweave.study.columns import with_varied_settings
 from unweave.study.results import (
     FINAL,
     VARIES,
@@ -38,7 +39,6 @@ from unweave.study.results import (
     decimals,
     direction_of,
     title_of,
-    with_varied_settings,
     write_grids,
 )
 from unweave.training import Run, open_run, score

@@ -19,7 +19,8 @@ from unweave.progress import duration
 from unweave.questions._figure import figure, png_of
 from unweave.store.state import status_of
 from unweave.study import Study
-from unweave.study.results import VARIES, Grid, grids, with_varied_settings
+from unweave.study.columns import with_varied_settings
+from unweave.study.results import VARIES, Grid, grids
 from unweave.training import Run
 
 if TYPE_CHECKING:

@@ -194,12 +194,15 @@ def read_runs(
 ) -> pandas.DataFrame:
     """Return a copy with the key columns and the scores as float64, where infinite values are NaN.
 
-    Rows are sorted by data set and recipe, in the order of their first appearance, and otherwise stay in order. Raise
-    an InputError if a score is not numeric, or if two rows have the same ``RUN`` columns when these are the keys.
+    Rows are sorted by data set and recipe, in the order of their first appearance, and otherwise stay in order. With
+    the keys ``RUN``, a data set that was used with several options counts as several, named by what differs. Raise an
+    InputError if a score is not numeric, or if two rows have the same ``RUN`` columns when these are the keys.
     """
     check_columns(question, table, [name for name in (*keys, *scores) if name != "strength"])
     hint = "" if "strength" in table else STRENGTH_HINT
     table = table.assign(strength=np.nan) if hint else table
+    if tuple(keys) == RUN:
+        table = with_named_data(table)
     runs = table.reset_index(drop=True)[list(dict.fromkeys([*keys, *scores]))].copy()
     for name in scores:
         try:
@@ -230,3 +233,29 @@ def over_seeds(runs: pandas.DataFrame, scores: Sequence[str], over: Over) -> pan
     if over != "medians":
         raise InputError(f"over must be 'models' or 'medians', got {over!r}.")
     return grouped(runs, ("data", *SETTING))[list(scores)].median().reset_index()
+
+
+def with_named_data(table: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the table with data sets named by the options in which they differ, as in "dsprites, orientation = 0"."""
+    options = [str(name) for name in table if str(name).startswith("data.")]
+    return table.assign(data=with_varied_settings(table, "data", options)) if options else table
+
+
+def with_varied_settings(runs: pandas.DataFrame, column: str, keys: Sequence[str]) -> list[str]:
+    """Return the names in a column, each with those of the settings in which rows of the same name differ."""
+    varied = {
+        name: [key for key in keys if part[key].map(repr).nunique() > 1]
+        for name, part in runs.groupby(column, sort=False)
+    }
+    labels = []
+    for row in runs.to_dict("records"):
+        given = {key: row[key] for key in varied[row[column]] if row[key] is not None and row[key] == row[key]}
+        if given.get("strength") in [value for key, value in given.items() if key != "strength"]:
+            del given["strength"]  # which repeats the setting that it was taken from
+        shown = [f"{key.removeprefix('data.')} = {_brief(value)}" for key, value in given.items()]
+        labels.append(", ".join([str(row[column]), *shown]))
+    return labels
+
+
+def _brief(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -12,7 +12,15 @@ import numpy as np
 from unweave.errors import InputError, extra
 from unweave.metrics.scoring.catalogue import METRICS
 from unweave.names import score_fields, words
-from unweave.study.columns import TableError, check_columns, choose_scores, grouped, read_runs, sign_of
+from unweave.study.columns import (
+    TableError,
+    check_columns,
+    choose_scores,
+    grouped,
+    read_runs,
+    sign_of,
+    with_varied_settings,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -180,26 +188,6 @@ def _settings(table: pandas.DataFrame) -> list[str]:
     """Return the columns of settings in which runs may differ, apart from method, data set and seed."""
     named = table.attrs.get(VARIES, ("strength",))
     return [key for key in named if key in table and key not in ("data", "recipe", "seed", "state")]
-
-
-def with_varied_settings(runs: pandas.DataFrame, column: str, keys: Sequence[str]) -> list[str]:
-    """Return the names in a column, each with those of the settings in which rows of the same name differ."""
-    varied = {
-        name: [key for key in keys if part[key].map(repr).nunique() > 1]
-        for name, part in runs.groupby(column, sort=False)
-    }
-    labels = []
-    for row in runs.to_dict("records"):
-        given = {key: row[key] for key in varied[row[column]] if row[key] is not None and row[key] == row[key]}
-        if given.get("strength") in [value for key, value in given.items() if key != "strength"]:
-            del given["strength"]  # which repeats the setting that it was taken from
-        shown = [f"{key.removeprefix('data.')} = {_brief(value)}" for key, value in given.items()]
-        labels.append(", ".join([str(row[column]), *shown]))
-    return labels
-
-
-def _brief(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def direction_of(score: str) -> int:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unweave.errors import extra
-from unweave.papers.evidence import collect, finished, finite, of_table, over_seeds
-from unweave.papers.finding import Answer, Claim, Finding, Part
+from unweave.papers.evidence import add_progress, collect, draw_progress, finished, finite, of_table, over_seeds
+from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 from unweave.questions.total_correlation_by_strength import MEAN, SAMPLED
-from unweave.study.columns import choose_metrics, with_disentanglement
+from unweave.study.columns import choose_metrics, with_disentanglement, with_named_data
 from unweave.study.spec import read_spec
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
+
+    from unweave.study import Study
+    from unweave.training import Run
 
 TRUST = "How far each metric can be trusted"
 FALLS = (
@@ -31,7 +35,9 @@ PUBLISHED = {  # Table 1
 }
 TRIO = ("beta_vae_score", "factor_vae_score", "mig")  # the metrics that the paper sees agree
 ISOLATING = ("dci.disentanglement", "modularity")  # which leave informativeness out
-ALIKE = ("dsprites", "color_dsprites")  # the data sets between which settings transfer
+ALIKE = {"dsprites", "color_dsprites"}  # the data sets between which settings transfer
+APART = "full dSprites"  # the tag of runs that are shown and not judged
+DURING = ("mig", "dci.disentanglement", "psnr")  # what is also measured during training
 EXCEPTION = "smallnorb"  # where the plain VAE does not have the highest total correlation
 LEFT_OUT = "annealed_vae"  # of figure 2
 AGREES = 0.5  # rank correlation
@@ -40,6 +46,20 @@ GRID_TIES = (
     "β = 1 have one loss. They tie in every score; the authors trained both."
 )
 CLEARLY = 0.1  # above the probability of a random choice
+
+
+def measure(study: Study | None) -> pandas.DataFrame:
+    """Return the table of the study, with some scores of the runs of its first seed during training."""
+    from unweave.training import score
+
+    assert study is not None
+    protocol = {"samples": study.spec.score.samples, "test_samples": study.spec.score.test_samples}
+
+    def measure_at(run: Run) -> dict[str, float]:
+        found = score(run, metrics=("mig", "dci", "psnr"), **protocol).table
+        return {name: found[name] for name in DURING}
+
+    return add_progress(collect(study), study.runs(lambda row: row.settings["seed"] == 0), measure_at)
 
 
 def answer(table: pandas.DataFrame) -> Answer:
@@ -87,6 +107,7 @@ def answer(table: pandas.DataFrame) -> Answer:
             Part("Rank correlation of metrics (figure 6)", agreement.round(2)),
             Part("Unsupervised scores against metrics (figure 9)", unsupervised.round(2)),
             *_more_parts(transfer, accuracy, efficiency),
+            *_parts_apart(table, scores),
             Part(
                 "Scores of each method and strength (figures 7 and 8)",
                 over_seeds(runs, ["data", "recipe", "strength"], scores),
@@ -121,7 +142,17 @@ def _more_parts(
 
 def of_paper(table: pandas.DataFrame) -> pandas.DataFrame:
     """Return the finished runs, compared by the paper's six metrics: informativeness follows the reconstructions."""
-    return with_disentanglement(finished(table), read_spec("challenging-assumptions/paper").disentanglement)
+    runs = with_named_data(finished(table))
+    runs = runs[runs["tag"] != APART] if "tag" in runs else runs
+    return with_disentanglement(runs, read_spec("challenging-assumptions/paper").disentanglement)
+
+
+def _parts_apart(table: pandas.DataFrame, scores: list[str]) -> list[Part]:
+    """Return the scores of the runs that are not judged, if there are any."""
+    if "tag" not in table or not len(runs := finished(table[table["tag"] == APART])):
+        return []
+    note = "β-VAE on dSprites with all orientations, with three times the steps. No claim is judged by these runs."
+    return [Part("Full dSprites", over_seeds(runs, ["data", "recipe", "strength"], scores), note=note)]
 
 
 def metric_trust(agreement: pandas.DataFrame, variance: pandas.DataFrame) -> pandas.DataFrame:
@@ -257,19 +288,24 @@ def _transfer(transfer: pandas.DataFrame | None) -> Claim:
     sentence = (
         "Good settings transfer between dSprites and Color-dSprites, and less between other data sets (figure 10)."
     )
-    if transfer is None or not set(ALIKE) <= {*transfer["data"]} or transfer["data"].nunique() < 3:
+    alike = [] if transfer is None else sorted(name for name in transfer["data"].unique() if _base(name) in ALIKE)
+    if transfer is None or {_base(name) for name in alike} != ALIKE or transfer["data"].nunique() < 3:
         return Claim(sentence, None, "There are no runs on Color-dSprites, dSprites and another data set.")
     pairs = transfer[transfer["data"] < transfer["other"]]
     means = pairs.groupby(["data", "other"])["correlation"].mean()
-    own = float(means[tuple(sorted(ALIKE))])
-    others = means.drop(tuple(sorted(ALIKE)))
+    own, others = float(means[tuple(alike)]), means.drop(tuple(alike))
     text = ", ".join(f"{one} and {other} {value:.2f}" for (one, other), value in others.items())
     return Claim(
         sentence,
         bool(own > AGREES and own > others.max()),
-        f"Mean rank correlation over metrics: dsprites and color_dsprites {own:.2f}; {text}. Shown if the first is "
+        f"Mean rank correlation over metrics: {' and '.join(alike)} {own:.2f}; {text}. Shown if the first is "
         f"above {AGREES} and the highest.",
     )
+
+
+def _base(data: str) -> str:
+    """Return the name of a data set without its options."""
+    return data.partition(",")[0]
 
 
 def _usefulness(accuracy: pandas.DataFrame | None, efficiency: pandas.DataFrame | None) -> list[Claim]:
@@ -336,12 +372,18 @@ def _beating(beating: pandas.DataFrame) -> list[Claim]:
     return claims
 
 
+def draw_learning(table: pandas.DataFrame) -> Figure:
+    """Draw MIG, DCI disentanglement and PSNR against the share of the run that was trained."""
+    figure: Figure = draw_progress(of_paper(table), DURING)
+    return figure
+
+
 FINDING = Finding(
     "challenging-assumptions",
     "Locatello et al. 2019, sections 5.2 to 5.6",
     "Hyperparameters and seeds matter more than the method, and good models cannot be selected without labels.",
     answer,
-    collect,
+    measure,
     figures=(
         of_table(
             "total_correlation_by_strength", "Total correlation against strength (figures 2, 3, 15 and 16).", of_paper
@@ -368,5 +410,11 @@ FINDING = Finding(
             needs=("downstream.score",),
         ),
         of_table("beating_random", "Probability of beating random selection (Table 1).", of_paper),
+        Picture(
+            "learning",
+            "MIG, DCI disentanglement and PSNR after 10 %, 30 % and all of the steps, one seed of each setting.",
+            draw_learning,
+            needs=("psnr after 10 %",),
+        ),
     ),
 )
