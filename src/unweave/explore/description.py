@@ -86,7 +86,7 @@ def facts(run: Representation) -> list[list[str]]:
     shown = [*named, ["latents", f"{c.latent.size}"], ["seed", f"{c.seed}"], *trained]
     if state.psnr is not None:
         shown.append(["PSNR", f"{state.psnr:.1f} dB"])
-    with contextlib.suppress(InputError, Unavailable):  # damaged, or measured with several protocols
+    with contextlib.suppress(InputError, Unavailable):  # damaged scores
         scores = [[words(name), f"{value:.2f}"] for name, value in run.scores.table.items() if name != "psnr"]
         shown += scores[:SCORES]
         if len(scores) > SCORES:

@@ -13,7 +13,6 @@ from unweave.errors import InputError, MissingExtra, Unavailable
 from unweave.explore.run_selection import Selection
 from unweave.metrics import score
 from unweave.metrics.scoring.catalogue import METRICS
-from unweave.metrics.scoring.plan import has_worth
 from unweave.store.measurements import Measurement, read_protocol
 from unweave.store.record import read_record
 from unweave.training import Run, open_run
@@ -64,7 +63,7 @@ def noise_floor(run: Run, data: FactorData, measured: Iterable[Measurement]) -> 
     """
     alike: dict[tuple[int, int, int], dict[str, dict[str, Any]]] = {}  # settings by metric, by size and seed of samples
     for each in measured:
-        if each.metric in METRICS and has_worth(METRICS[each.metric]):
+        if each.metric in METRICS and METRICS[each.metric].uses_factors:
             protocol = read_protocol(each.protocol)
             key = (protocol["samples"], protocol["test_samples"], protocol["seed"])
             alike.setdefault(key, {})[each.metric] = dict(protocol.get("settings") or {})

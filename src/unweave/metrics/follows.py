@@ -41,7 +41,7 @@ class Link:
 
     @property
     def weak(self) -> bool:
-        """Whether the latent knows little about the factor, although more than by chance."""
+        """Return whether the latent knows little about the factor, although more than by chance."""
         return self.share < WEAK
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Follows(LabelResult):
-    """How much each latent knows about each factor, above chance.
+    """The share of each factor that each latent knows, above chance.
 
     The score is the mean over factors of the largest share. A factor that is constant has shares of 0.
 

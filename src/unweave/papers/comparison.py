@@ -18,7 +18,6 @@ from unweave.data import DataIdentity, FactorData
 from unweave.errors import InputError, extra
 from unweave.metrics import METRICS, Scores, score_codes
 from unweave.metrics.scoring.factor_kinds import read_kinds
-from unweave.metrics.scoring.plan import has_worth
 from unweave.metrics.scoring.request import ScoringInputs, Source, find_metrics
 from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.worth import Worth, repeats_of
@@ -411,7 +410,7 @@ def _few(options: dict[str, Any], metrics: Any) -> dict[str, Any]:
     """Return the options with fewer half-samples for slow metrics, as if they were not named."""
     if metrics == "all":
         return options
-    placed = [METRICS[name] for name in metrics if has_worth(METRICS[name])]
+    placed = [METRICS[name] for name in metrics if METRICS[name].uses_factors]
     return {**options, "bootstrap": repeats_of("bootstrap", options["bootstrap"], placed, every=True)}
 
 

@@ -1,4 +1,4 @@
-"""What a notebook shows of a run, a data set or a study: a table and, where it can be drawn, a picture."""
+"""Runs, data sets and studies in a notebook: a table and, where it can be drawn, a picture."""
 
 from __future__ import annotations
 

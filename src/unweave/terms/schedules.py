@@ -61,6 +61,6 @@ class Schedule(Settings):
 
     @property
     def is_relative(self) -> bool:
-        """Whether the schedule depends on the total number of steps."""
+        """Return whether the schedule depends on the total number of steps."""
         used = self.used
         return ("after" in used and 0 < self.after <= 1) or ("over" in used and self.over <= 1)

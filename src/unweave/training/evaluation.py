@@ -9,10 +9,10 @@ from unweave import metrics as measures
 from unweave.data import FactorData, load
 from unweave.errors import InputError, whole
 from unweave.metrics import METRICS, Metric, Scores
-from unweave.metrics.scoring.plan import check_groups, has_worth, tested_with
+from unweave.metrics.scoring.plan import check_groups, tested_with
 from unweave.metrics.scoring.request import Source, check_settings, check_source
 from unweave.metrics.scoring.vectors import Groups
-from unweave.metrics.scoring.worth import Repeats, Worth, repeats_note, repeats_of
+from unweave.metrics.scoring.worth import RepeatCounts, Repeats, Worth
 from unweave.own_code import source_hash
 from unweave.plain_json import to_plain
 from unweave.representation import Codes, Encoder
@@ -95,15 +95,8 @@ def score(
     if isinstance(encode, Codes):
         if data is not None:
             raise InputError(f"score: {encode.title} has its own factors; pass no data.")
-        given: dict[str, Any] = {
-            "metrics": metrics,
-            "settings": settings,
-            "seed": seed,
-            "workers": workers,
-            "groups": groups,
-            "null": null,
-            "bootstrap": bootstrap,
-        }
+        given: dict[str, Any] = {"groups": groups, "workers": workers, "null": null, "bootstrap": bootstrap}
+        given |= {"metrics": metrics, "settings": settings, "seed": seed}
         return measures.score_codes(encode.values, encode.table, discrete=encode.discrete, **given)
     if isinstance(encode, Encoder):
         encode, data = encode.function, encode.data() if data is None else data
@@ -121,36 +114,30 @@ def score(
         )
         for metric in wanted
     }
-    placed, every = [metric for metric in wanted if has_worth(metric)], isinstance(metrics, str) and metrics == "all"
-    nulls = repeats_of("null", null, placed, every=every)
-    halves = repeats_of("bootstrap", bootstrap, placed, every=every)
+    repeats = RepeatCounts.of(wanted, metrics, null, bootstrap)
     known = read_scores(encode.folder).entries
     missing = [
         m
         for m in wanted
-        if not any(
-            is_same(entry, m.name, protocols[m.name]) and _is_placed(entry, nulls.get(m.name, 0), halves.get(m.name, 0))
-            for entry in known
-        )
+        if not any(is_same(entry, m.name, protocols[m.name]) and _is_placed(entry, repeats) for entry in known)
     ]
     results: dict[str, Any] = {}
     worth: dict[str, Worth] = {}
-    notes = repeats_note(null, bootstrap, [nulls, halves])
+    notes = dict(repeats.notes)
     if missing:
         asked = [metric.function if metric.own else metric.name for metric in missing]
         left = {metric.name for metric in missing}
         arguments |= {
-            "null": {name: count for name, count in nulls.items() if name in left},
-            "bootstrap": {name: count for name, count in halves.items() if name in left},
+            "null": {name: count for name, count in repeats.null.items() if name in left},
+            "bootstrap": {name: count for name, count in repeats.bootstrap.items() if name in left},
         }
         measured = measures.score(encode, data, metrics=asked, settings=settings, **protocol, **arguments)
         results |= measured
         worth |= measured.worth
         notes |= measured.notes
+        # A function without a module cannot be identified again.
         kept = {name: result for name, result in results.items() if name in METRICS or ":" in name}
-        add_scores(
-            encode.folder, protocols, Scores(kept, worth=worth)
-        )  # a function without a module cannot be identified again
+        add_scores(encode.folder, protocols, Scores(kept, worth=worth))
     for metric in wanted:
         if metric.name not in results:
             found = [entry for entry in known if is_same(entry, metric.name, protocols[metric.name])]
@@ -159,8 +146,9 @@ def score(
     return Scores({metric.name: results[metric.name] for metric in wanted}, left_out, data.factor_names, notes, worth)
 
 
-def _is_placed(entry: Entry, null: int, bootstrap: int) -> bool:
+def _is_placed(entry: Entry, repeats: RepeatCounts) -> bool:
     """Return whether as many permutations and half-samples as asked for are stored with a result."""
+    null, bootstrap = repeats.null.get(entry.metric, 0), repeats.bootstrap.get(entry.metric, 0)
     stored = worth_in(entry).values()
     enough = all(w.permutations >= null and w.half_samples >= bootstrap for w in stored)
     return not (null or bootstrap) or (bool(stored) and enough)

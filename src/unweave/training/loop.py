@@ -64,7 +64,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Callback:
-    """What is called during training: a function every so many steps, and one with every line of the log.
+    """Functions that are called during training: one every so many steps, and one with every line of the log.
 
     Examples:
         >>> from pathlib import Path

@@ -84,7 +84,7 @@ class Model:
 
     @property
     def can_learn(self) -> bool:
-        """Whether there are several classes and a latent to tell them apart."""
+        """Return whether there are several classes and a latent to tell them apart."""
         return len(self.seen) > 1 and len(self.varying) > 0
 
     def probability_tasks(self) -> Iterator[Task]:
@@ -131,7 +131,7 @@ class Regression:
 
     @property
     def can_learn(self) -> bool:
-        """Whether the values vary and there is a latent to predict them from."""
+        """Return whether the values vary and there is a latent to predict them from."""
         return bool(np.ptp(self.target) > 0) and len(self.varying) > 0
 
     def probability_tasks(self) -> Iterator[Task]:

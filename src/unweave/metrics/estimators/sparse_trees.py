@@ -1,12 +1,9 @@
 """Grow the trees of :mod:`unweave.metrics.estimators.trees` on sparse codes, at a cost of their active entries.
 
 The columns of the codes are a tuple: where the entries of each latent begin, where those above the value of inactive
-rows
-begin, the rows and the values of the entries, sorted by value within each latent, and the value of inactive rows.
-Inactive
-rows of a node are one block in the order of a latent; their number and the sum of their residuals follow from the
-others,
-and sums of residuals are exact. So trees are those of the dense codes, to the last bit.
+rows begin, the rows and the values of the entries, sorted by value within each latent, and the value of inactive rows.
+Inactive rows of a node are one block in the order of a latent; their number and the sum of their residuals follow from
+the others, and sums of residuals are exact. So trees are those of the dense codes, to the last bit.
 """
 
 from __future__ import annotations
@@ -133,8 +130,7 @@ def grow(
                 active_sum[i] += residual[rows[entry]]
             # Each entry is moved to the left in the order of values, and inactive rows at the place of their value;
             # before that, the split below the value is considered. This is written out once: as a function it would
-            # cost
-            # ten times as much. Of equal splits, the first one is kept. The gain is that of scikit-learn.
+            # cost ten times as much. Of equal splits, the first one is kept. The gain is that of scikit-learn.
             for step in range(starts[latent], starts[latent + 1] + width):
                 if middles[latent] <= step < middles[latent] + width:
                     i = step - middles[latent]

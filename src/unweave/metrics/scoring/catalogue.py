@@ -116,7 +116,7 @@ class Metric:
 
     @property
     def uses_factors(self) -> bool:
-        """Whether it is called with codes and factors."""
+        """Return whether it is called with codes and factors."""
         return self.needs in ("labels", "pool")
 
     @property

@@ -31,7 +31,7 @@ class FactorKinds:
 
     @property
     def mixed(self) -> bool:
-        """Whether metrics differ in the columns that they can use."""
+        """Return whether metrics differ in the columns that they can use."""
         return 0 < len(self.words) < len(self.names)
 
     def restrict(self, metric: Metric, sample: tuple[Any, Any]) -> tuple[tuple[Any, Any], str]:

@@ -36,7 +36,7 @@ MISSING = -1  # the class of a value that is missing
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LabelResult:
-    """What the results of all metrics of codes and factors have."""
+    """The fields that the results of all metrics of codes and factors have."""
 
     missing: Integers = field(default_factory=lambda: np.zeros(0, np.int64))  # (K,), rows left out of each factor
 
@@ -60,14 +60,14 @@ class Labelled:
 
     @property
     def continuous(self) -> Booleans:
-        """Which factors are continuous (K,)."""
+        """Return whether each factor is continuous (K,)."""
         if self.values is None:
             return np.zeros(self.factors.shape[1], np.bool_)
         return np.asarray(~np.isnan(self.values).all(0), np.bool_)
 
     @property
     def missing(self) -> Integers:
-        """How many rows have no value of each factor (K,)."""
+        """The number of rows without a value of each factor (K,)."""
         return np.asarray((self.factors < 0).sum(0), np.int64)
 
     def take(self, rows: Any) -> Labelled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -34,7 +34,7 @@ from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, Sour
 from unweave.metrics.scoring.scores import Scores, Value
 from unweave.metrics.scoring.sparse_codes import SparseCodes, joined_sparse
 from unweave.metrics.scoring.vectors import Groups, columns_of, principal, projection
-from unweave.metrics.scoring.worth import Repeats, Sample, Worth, repeats_note, repeats_of, worth_of
+from unweave.metrics.scoring.worth import RepeatCounts, Repeats, Sample, Worth, worth_of
 from unweave.progress import begin, progress
 
 
@@ -126,7 +126,7 @@ def score_codes(
         "names": declared.names or None,
     }
 
-    measured = _Measured(metrics, settings, declared, left_out, _Asked.of(wanted, metrics, null, bootstrap, seed))
+    measured = _Measured(metrics, settings, declared, left_out, RepeatCounts.of(wanted, metrics, null, bootstrap, seed))
     if factors is not None:
         measured.scores.notes.update(missing_note(declared.names, table))
     if sparse and (never := int((checked.counts == 0).sum())):
@@ -226,7 +226,7 @@ def score(
     if (likelihood := likelihood_of(encode)) is not None:
         common["likelihood"] = likelihood
 
-    measured = _Measured(metrics, settings, kinds, left_out, _Asked.of(wanted, metrics, null, bootstrap, seed))
+    measured = _Measured(metrics, settings, kinds, left_out, RepeatCounts.of(wanted, metrics, null, bootstrap, seed))
     if data.labels is not None:
         measured.scores.notes.update(missing_note(kinds.names, data.labels.numpy()))
     with limited(workers):
@@ -248,33 +248,14 @@ def score(
     return measured.scores
 
 
-class _Asked(NamedTuple):
-    """How often each metric is computed again, with permuted factors and on half-samples, and with which seed."""
-
-    null: dict[str, int]
-    bootstrap: dict[str, int]
-    seed: int
-    notes: dict[str, str]
-
-    @classmethod
-    def of(cls, wanted: Sequence[Metric], names: Names, null: Repeats, bootstrap: Repeats, seed: int) -> _Asked:
-        """Read the two numbers for the metrics that are computed."""
-        placed = [metric for metric in wanted if has_worth(metric)]
-        every = isinstance(names, str) and names == "all"
-        counts = [
-            repeats_of(what, given, placed, every=every) for what, given in (("null", null), ("bootstrap", bootstrap))
-        ]
-        return cls(counts[0], counts[1], seed, repeats_note(null, bootstrap, counts))
-
-
 class _Measured:
     """Results as they are computed, each from the factors that its metric can use."""
 
     def __init__(
-        self, asked: Names, settings: Settings, kinds: FactorKinds, left_out: dict[str, str], worth: _Asked
+        self, names: Names, settings: Settings, kinds: FactorKinds, left_out: dict[str, str], repeats: RepeatCounts
     ) -> None:
-        self.scores = Scores({}, left_out, kinds.names, dict(worth.notes))
-        self._asked, self._settings, self._kinds, self._worth = asked, settings, kinds, worth
+        self.scores = Scores({}, left_out, kinds.names, dict(repeats.notes))
+        self._names, self._settings, self._kinds, self._repeats = names, settings, kinds, repeats
 
     def add(self, metric: Metric, arguments: tuple[Any, ...], given: dict[str, Any]) -> None:
         """Compute a metric; one of "all" that can use none of the factors is left out."""
@@ -286,14 +267,14 @@ class _Measured:
                     if given.get("test") is not None:
                         given["test"] = self._kinds.restrict(metric, given["test"])[0]
             except InputError as error:
-                if self._asked != "all":
+                if self._names != "all":
                     raise InputError(f"{metric.name}: {error}.") from error
                 self.scores.left_out[metric.name] = str(error)
                 return
             if note:
                 self.scores.notes[metric.name] = note
         result = self.scores.results[metric.name] = _computed(metric, arguments, given, self._settings)
-        self.scores.worth.update(_worth(metric, arguments, given, self._settings, result, self._worth))
+        self.scores.worth.update(_worth(metric, arguments, given, self._settings, result, self._repeats))
 
 
 def check_metrics(
@@ -400,10 +381,10 @@ def _worth(
     given: dict[str, Any],
     settings: Settings,
     result: Any,
-    asked: _Asked,
+    repeats: RepeatCounts,
 ) -> dict[str, Worth]:
     """Return what the scores of a result are worth, nothing for metrics of other things than codes and factors."""
-    null, bootstrap = asked.null.get(metric.name, 0), asked.bootstrap.get(metric.name, 0)
+    null, bootstrap = repeats.null.get(metric.name, 0), repeats.bootstrap.get(metric.name, 0)
     if not (null or bootstrap) or callable(arguments[0]):
         return {}
     pairs = [arguments, given["test"]] if given.get("test") is not None and "test" in metric.takes else [arguments]
@@ -413,13 +394,8 @@ def _worth(
         test = {"test": drawn[1]} if len(drawn) > 1 else {}
         return _computed(metric, drawn[0], {**given, **test}, settings, shown=False)
 
-    repeats = {"null": null, "bootstrap": bootstrap, "seed": asked.seed}
-    return worth_of(metric.name, metric.best, result, compute, samples, **repeats)
-
-
-def has_worth(metric: Metric) -> bool:
-    """Return whether a metric has a chance level: whether it is a function of codes and factors."""
-    return metric.needs in ("labels", "pool")
+    counts = {"null": null, "bootstrap": bootstrap, "seed": repeats.seed}
+    return worth_of(metric.name, metric.best, result, compute, samples, **counts)
 
 
 def _own_result(metric: Metric, result: Any) -> Any:

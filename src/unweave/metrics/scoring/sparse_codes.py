@@ -1,8 +1,7 @@
 """Sparse codes: thousands of latents, of which few are active in each sample, as in sparse autoencoders.
 
-A latent is active in a sample if its code there is not 0. What is computed from sparse codes costs time in
-proportion to
-the active entries, and gives what the same codes give as a dense array.
+A latent is active in a sample if its code there is not 0. What is computed from sparse codes costs time in proportion
+to the active entries, and gives what the same codes give as a dense array.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ class SparseCodes:
 
     @property
     def constant(self) -> NDArray[np.bool_]:
-        """Which latents are constant (D,), up to rounding errors."""
+        """Return whether each latent is constant (D,), up to rounding errors."""
         low, high = self.extremes
         return np.asarray(high - low <= 1e-12 * np.maximum(np.abs(low), np.abs(high)), np.bool_)
 

@@ -1,4 +1,4 @@
-"""What a score is worth: its chance level, by permuted factors, and its interval over samples.
+"""The worth of a score: its chance level, by permuted factors, and its interval over samples.
 
 Permuting the rows of the factors keeps codes and factors as they are and removes every dependence between them.
 Intervals are those of half-samples without replacement, whose spread is that of a bootstrap; rows that are drawn twice,
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ _kept: ContextVar[dict[Any, Any] | None] = ContextVar("kept", default=None)
 
 @dataclass(frozen=True)
 class Worth:
-    """Where a score lies: chance and its central 95 %, the p-value, and the 95 % interval over samples."""
+    """The chance level of a score and its central 95 %, the p-value, and the 95 % interval over samples."""
 
     chance: float | None = None  # mean of permutations
     spread: float | None = None  # half the width of their central 95 %
@@ -81,6 +81,28 @@ def repeats_note(null: Repeats, bootstrap: Repeats, counts: Sequence[Mapping[str
             number = max(found[name] for name in fewer)
             notes[what] = f"{number} of the {given} for {', '.join(fewer)}, which are slow; name them for all"
     return notes
+
+
+class RepeatCounts(NamedTuple):
+    """The number of permutations and half-samples of each metric, their seed, and a note on those that have fewer."""
+
+    null: dict[str, int]
+    bootstrap: dict[str, int]
+    seed: int
+    notes: dict[str, str]
+
+    @classmethod
+    def of(
+        cls, metrics: Sequence[Metric], names: object, null: Repeats, bootstrap: Repeats, seed: int = 0
+    ) -> RepeatCounts:
+        """Read the two numbers for metrics that ``names`` has chosen; only those of codes and factors have any."""
+        placed = [metric for metric in metrics if metric.uses_factors]
+        every = isinstance(names, str) and names == "all"
+        counts = [
+            repeats_of("null", null, placed, every=every),
+            repeats_of("bootstrap", bootstrap, placed, every=every),
+        ]
+        return cls(counts[0], counts[1], seed, repeats_note(null, bootstrap, counts))
 
 
 def worth_of(

@@ -38,7 +38,7 @@ def _nothing() -> None:
 
 @dataclass(frozen=True)
 class Checkout:
-    """Where a run is trained, and what is called meanwhile."""
+    """The folder in which a run is trained, and the functions that are called meanwhile."""
 
     store: Path  # the folder of the run is below it
     check: Callable[[], None] = _nothing  # raises Busy once the run was taken over by another process

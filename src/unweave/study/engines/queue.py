@@ -36,7 +36,7 @@ class Queue:
 
     @property
     def is_ready(self) -> bool:
-        """Whether a run can be taken now; runs that others train are looked at now and then."""
+        """Return whether a run can be taken now; runs that others train are looked at now and then."""
         for _ in range(len(self._waiting)):
             if self._busy.get(self._waiting[0], 0.0) <= time.monotonic():
                 return True
