@@ -174,6 +174,18 @@ def words(name: object, width: int = 0) -> str:
     return "\n".join(textwrap.wrap(text, width, break_long_words=False)) if width else text
 
 
+def method_of(label: str) -> str:
+    """Return the method in the label of a recipe, without what was added to it or removed from it.
+
+    A label that does not begin with the name of a method of Unweave is returned as it is.
+
+    >>> method_of("vae+jacobian_l1-kl"), method_of("beta_vae (kl 2)"), method_of("mine:white-vae")
+    ('vae', 'beta_vae', 'mine:white-vae')
+    """
+    found = _NAME.match(label)
+    return found[1] if found else label
+
+
 def score_fields(metric: str) -> dict[str, str]:
     """Return the names of the scores of a metric, each with the field of the result that holds it.
 

@@ -9,7 +9,7 @@ import pytest
 import unweave
 from unweave import Run
 from unweave.errors import InputError
-from unweave.reports.facts import about_recipe, read_facts, sentence_of
+from unweave.reports.facts import read_facts, sentence_of
 
 
 def test_what_was_trained_on_what_in_a_sentence(runs: list[Run]) -> None:
@@ -17,7 +17,7 @@ def test_what_was_trained_on_what_in_a_sentence(runs: list[Run]) -> None:
     text = sentence_of(facts)
     assert text.startswith("β-VAE was trained on tests.study.tiny:Dots (64 images of 8 × 8 pixels) for 3 steps")
     assert f"PSNR of {runs[1].state.psnr:.1f} dB" in text
-    assert about_recipe(facts.configuration).startswith("β-VAE (Higgins et al. 2017)")
+    assert facts.about.startswith("β-VAE (Higgins et al. 2017)")
     assert [(score.name, score.value) for score in facts.scores] == [("mig", runs[1].scores["mig"].score)]
 
 

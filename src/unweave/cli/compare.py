@@ -18,11 +18,11 @@ from unweave.cli.options import (
     Store,
     Trust,
     Verbose,
-    console,
     load_data,
     open_representations,
+    print_line,
 )
-from unweave.cli.study import WRITTEN, draw_grid, open_study
+from unweave.cli.study import WRITTEN, open_study, print_grids
 from unweave.errors import InputError
 
 
@@ -95,13 +95,11 @@ def compare(
     found = place(given, images, metrics=metrics, bootstrap=bootstrap, store=store, trust=trust, workers=workers)
     if out is not None:
         write_text(out, found.write(written))
-        console.print(f"wrote {out}", soft_wrap=True)
+        print_line(f"wrote {out}")
     elif written != "text":
         typer.echo(found.write(written), nl=False)
     else:
-        for grid in found.grids():
-            for part in grid.fitting(console.width):
-                console.print(draw_grid(part))
-        console.print(found.lines()[0], soft_wrap=True, highlight=False)
+        print_grids(found.grids())
+        print_line(found.lines()[0])
     for note in found.notes:
         typer.echo(f"note: {note}", err=written != "text" and out is None)  # not into a table that is piped

@@ -8,19 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from unweave.cli.command import Commands
-from unweave.cli.options import (
-    Json,
-    Out,
-    Seed,
-    check_picture,
-    console,
-    load_data,
-    print_json,
-    save,
-)
+from unweave.cli.options import Json, Out, Seed, check_picture, load_data, print_json, print_line, print_table, save
 from unweave.data.files import data_folder
 from unweave.errors import InputError
 from unweave.progress import say
@@ -53,12 +43,12 @@ def list_sets(as_json: Json = False) -> None:
     if as_json:
         print_json(rows)
         return
-    table = Table("name", "origin", "image", "factors", box=None, pad_edge=False)
+    cells = []
     for row in rows:
         factors = " · ".join(f"{factor['name']} {factor['size']}" for factor in row["factors"] or ())
-        table.add_row(row["name"], _origin(row), "×".join(map(str, row["shape"])), factors or "unknown")
-    console.print(table)
-    console.print(f"\nFiles and drawn grids are stored in {data_folder()}.", soft_wrap=True)
+        cells.append((row["name"], _origin(row), "×".join(map(str, row["shape"])), factors or "unknown"))
+    print_table(("name", "origin", "image", "factors"), cells)
+    print_line(f"\nFiles and drawn grids are stored in {data_folder()}.")
 
 
 @data_app.command()
@@ -79,7 +69,7 @@ def show(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None,
     if row is not None:
         _describe(row)  # before loading, which fails if the files are missing
     data = load_data(name, options)
-    console.print(repr(data), soft_wrap=True)
+    print_line(repr(data))
     path = out or Path(f"{data.name}.png")
     check_picture(path)
     import torch
@@ -99,15 +89,15 @@ def fetch(name: Annotated[str, typer.Argument(metavar="NAME", help="The name of 
 
     name, options = parse_data(name)
     if name.startswith(PREFIX):
-        console.print(f"ready: {load(name, **options)!r}", soft_wrap=True)
+        print_line(f"ready: {load(name, **options)!r}")
         return
     if not set_named(name).card.files:
-        console.print(f"{name} is drawn here and needs no file.")
+        print_line(f"{name} is drawn here and needs no file.")
         return
     for file, path in zip(set_named(name).card.files, fetch_set(name), strict=True):
         what = "verified" if file.checksum or file.size else "fetched (there is no published checksum to compare with)"
-        console.print(f"{what} {path}", soft_wrap=True)
-    console.print(f"ready: {load(name, **options)!r}", soft_wrap=True)
+        print_line(f"{what} {path}")
+    print_line(f"ready: {load(name, **options)!r}")
 
 
 @data_app.command()
@@ -142,26 +132,26 @@ def check(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None
 
 
 def _print_check(data: FactorData, found: DataCheck) -> None:
-    console.print(repr(data), soft_wrap=True)
-    console.print(f"images: {found.images:,}")
+    print_line(repr(data))
+    print_line(f"images: {found.images:,}")
     for file in found.files:
         state = "not there; drawn, or read from the converted array" if file.state == "not there" else file.state
-        console.print(f"file {file.path}: {' '.join(filter(None, [file.checksum, state]))}", soft_wrap=True)
+        print_line(f"file {file.path}: {' '.join(filter(None, [file.checksum, state]))}")
     published, beside = found.published, found.off is not None
-    table = Table("channel", "mean", "std", *(("mean published", "std published") * beside), box=None, pad_edge=False)
+    rows = []
     for channel, (mean, std) in enumerate(zip(found.channels.mean, found.channels.std, strict=True)):
         others = (published.mean[channel], published.std[channel]) if published and beside else ()
-        table.add_row(str(channel), *(f"{value:.6f}" for value in (mean, std, *others)))
-    console.print(table)
+        rows.append((str(channel), *(f"{value:.6f}" for value in (mean, std, *others))))
+    print_table(("channel", "mean", "std", *(("mean published", "std published") * beside)), rows)
     sampled = "all images" if found.channels.exact else f"a sample of {found.channels.images:,} images"
     if published is None:
-        console.print(f"from {sampled}; no constants are published of {data.name}.", soft_wrap=True)
+        print_line(f"from {sampled}; no constants are published of {data.name}.")
     elif found.off is None:
         options = ", ".join(f"{key}={value}" for key, value in found.other_options.items())
-        console.print(f"from {sampled}; constants are published ({published.source}) with {options}.", soft_wrap=True)
+        print_line(f"from {sampled}; constants are published ({published.source}) with {options}.")
     else:
         verdict = "as published" if found.agrees else "not as published"
-        console.print(f"from {sampled}; {verdict}: {published.source}, largest difference {found.off:.1e}.")
+        print_line(f"from {sampled}; {verdict}: {published.source}, largest difference {found.off:.1e}.")
 
 
 def _check_as_json(data: FactorData, found: DataCheck) -> dict[str, Any]:
@@ -223,7 +213,7 @@ def distances(
         about = {"data": data.name, "loss": loss, "pairs": pairs, "traversals": traversals}
         print_json({**about, **distances_as_json(rows, matrices, statistics)})
     else:
-        console.print(f"Perceived distance ({loss}) of {data.name}, {pairs:,} pairs per row", soft_wrap=True)
+        print_line(f"Perceived distance ({loss}) of {data.name}, {pairs:,} pairs per row")
         print_distances(rows, matrices, statistics)
     if path is not None:
         title = f"{data.name}, {loss}, mean of {traversals} traversals"
@@ -233,16 +223,14 @@ def distances(
 def print_distances(rows: Sequence[Importance], matrices: Sequence[Matrices], statistics: ChannelStatistics) -> None:
     """Print one row per factor, and one row per channel."""
     verdicts = {entry.factor: entry.verdict for entry in matrices}
-    table = Table("factor", "mean", "std", "correlation with ground truth", box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(row.factor, f"{row.mean:.4f}", f"{row.std:.4f}", verdicts.get(row.factor, ""))
-    console.print(table)
-    constants = Table("channel", "mean", "std", box=None, pad_edge=False)
-    for channel, (mean, std) in enumerate(zip(statistics.mean, statistics.std, strict=True)):
-        constants.add_row(str(channel), f"{mean:.6f}", f"{std:.6f}")
+    cells = ((row.factor, f"{row.mean:.4f}", f"{row.std:.4f}", verdicts.get(row.factor, "")) for row in rows)
+    print_table(("factor", "mean", "std", "correlation with ground truth"), cells)
     sampled = "all" if statistics.exact else "a sample"
-    console.print(f"\nConstants for standardisation, from {statistics.images:,} images ({sampled})")
-    console.print(constants)
+    print_line(f"\nConstants for standardisation, from {statistics.images:,} images ({sampled})")
+    channels = enumerate(zip(statistics.mean, statistics.std, strict=True))
+    print_table(
+        ("channel", "mean", "std"), ((str(channel), f"{mean:.6f}", f"{std:.6f}") for channel, (mean, std) in channels)
+    )
 
 
 def distances_as_json(
@@ -328,21 +316,15 @@ def _origin(row: dict[str, Any]) -> str:
 
 
 def _describe(row: dict[str, Any]) -> None:
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row(row["name"], row["title"])
+    facts = [(row["name"], row["title"])]
     if row["factors"]:
         factors = (f"{factor['name']} {factor['size']} ({factor['kind']})" for factor in row["factors"])
-        table.add_row("factors", ", ".join(factors))
-        table.add_row("images", f"{row['images']:,} of {'×'.join(map(str, row['shape']))}")
-    table.add_row("licence", row["licence"])
-    table.add_row("cite", row["citation"])
-    table.add_row("from", row["home"])
-    for file in row["files"]:
-        table.add_row("file", file["about"])
-    table.add_row("options", ", ".join(f"{key}={value!r}" for key, value in row["options"].items()))
-    console.print(table)
+        facts.append(("factors", ", ".join(factors)))
+        facts.append(("images", f"{row['images']:,} of {'×'.join(map(str, row['shape']))}"))
+    facts += [("licence", row["licence"]), ("cite", row["citation"]), ("from", row["home"])]
+    facts += [("file", file["about"]) for file in row["files"]]
+    facts.append(("options", ", ".join(f"{key}={value!r}" for key, value in row["options"].items())))
+    print_table((), facts)
 
 
 def _as_json(name: str, row: dict[str, Any] | None, options: dict[str, Any]) -> dict[str, Any]:

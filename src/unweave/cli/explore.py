@@ -19,9 +19,9 @@ from unweave.cli.options import (
     Missing,
     Store,
     Trust,
-    console,
     load_data,
     open_representations,
+    print_line,
 )
 from unweave.errors import InputError
 
@@ -73,22 +73,20 @@ def explore(
     else:
         selection = find_selection(target, store=store, trusted=trust)
     if selection.note:
-        console.print(selection.note, soft_wrap=True, highlight=False)
+        print_line(selection.note)
     if export is not None:
         _export(selection, export)
         return
 
     def announce(address: str) -> None:
-        console.print(f"{selection.kind} {selection.title}: {address}  (Ctrl-C ends)", soft_wrap=True, highlight=False)
+        print_line(f"{selection.kind} {selection.title}: {address}  (Ctrl-C ends)")
         from unweave.explore.server import EVERYWHERE, LOOPBACK
 
         if host not in LOOPBACK:
             elsewhere = socket.gethostname() if host in EVERYWHERE else host
-            console.print(
+            print_line(
                 f"warning: every machine of the network can open this page, as http://{elsewhere}:"
-                f"{address.rstrip('/').rpartition(':')[2]}/, and there is no password.",
-                soft_wrap=True,
-                highlight=False,
+                f"{address.rstrip('/').rpartition(':')[2]}/, and there is no password."
             )
 
     serve(selection, host=host, port=port, browser=browser, announce=announce)
@@ -108,9 +106,7 @@ def _export(selection: Selection, path: Path) -> None:
         raise InputError("--export needs the networks of a run: an encoder or codes have a page with a server only.")
     page = export_page(opened.run, path, data=opened.data, no_data=opened.no_data)
     left_out = "" if page.encoder else "; the encoder is too large and was left out"
-    console.print(
+    print_line(
         f"wrote {page.path}: {page.size / 1e6:.1f} MB, of which {page.weights / 1e6:.1f} MB are weights; "
-        f"largest difference from PyTorch {page.difference:.1e}{left_out}",
-        soft_wrap=True,
-        highlight=False,
+        f"largest difference from PyTorch {page.difference:.1e}{left_out}"
     )

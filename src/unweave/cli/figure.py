@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from unweave.cli.options import (
     CodesFile,
@@ -26,12 +25,13 @@ from unweave.cli.options import (
     Verbose,
     Where,
     chosen,
-    console,
     is_data_option,
     load_data,
     open_representations,
     print_json,
+    print_line,
     print_notes,
+    print_table,
     split_data,
 )
 from unweave.cli.study import open_study
@@ -137,7 +137,7 @@ def figure(
             _write(entry, result, path)
     if not as_json:
         print_notes(*sets)
-        console.print(f"wrote {path}", soft_wrap=True)
+        print_line(f"wrote {path}")
 
 
 def _print_list(as_json: bool) -> None:
@@ -164,11 +164,9 @@ def _print_list(as_json: bool) -> None:
             ]
         )
         return
-    table = Table("name", "shows", "made from", "settings", box=None, pad_edge=False)
-    for entry in all_figures().values():
-        table.add_row(entry.name, entry.about, SOURCES[entry.source], ", ".join(entry.settings))
-    console.print(table)
-    console.print("\nunweave figure NAME RUN… --out FILE --set SETTING=VALUE")
+    rows = ((e.name, e.about, SOURCES[e.source], ", ".join(e.settings)) for e in all_figures().values())
+    print_table(("name", "shows", "made from", "settings"), rows)
+    print_line("\nunweave figure NAME RUN… --out FILE --set SETTING=VALUE")
 
 
 def _checked_path(path: Path, entry: Figure) -> Path:

@@ -6,16 +6,18 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from unweave.errors import InputError, extra
 from unweave.plain_json import to_plain
-from unweave.progress import Level, set_level
+from unweave.progress import Level, progress, set_level
 from unweave.store.folder import existing_store, find_run
 from unweave.store.remote.hub import PREFIX as HUB
 from unweave.written import parse
@@ -143,7 +145,7 @@ def load_data(word: str, options: dict[str, Any] | None = None) -> FactorData:
 def print_notes(*sets: FactorData | None) -> None:
     """Print what was found beside data of one's own but not used, such as a table of labels."""
     for note in dict.fromkeys(note for data in sets if data is not None for note in data.notes):
-        console.print(f"note: {note}", soft_wrap=True, highlight=False)
+        print_line(f"note: {note}")
 
 
 def find_runs(names: Sequence[str], store: str | None) -> list[Path]:
@@ -283,10 +285,39 @@ def check_page(out: Path) -> None:
         raise InputError(f"cannot write {out}: it is a folder.")
 
 
+def print_line(text: str) -> None:
+    """Print a text as it is: without colours, and not cut to the width of the screen."""
+    console.print(text, soft_wrap=True, highlight=False)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print rows of texts below the names of their columns; without names, rows are names and texts."""
+    table = Table(*columns, box=None, pad_edge=False, show_header=bool(columns))
+    if not columns:
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+@contextmanager
+def announced_parts(total: int, unit: str) -> Iterator[Callable[[str], None]]:
+    """Show the progress of a report; call the function that is yielded with the title of each part as it begins."""
+    with progress("report", total, unit=unit) as advance:
+        begun = 0
+
+        def announce(title: str) -> None:
+            nonlocal begun
+            advance(min(begun, 1), title)
+            begun += 1
+
+        yield announce
+
+
 def print_json(value: Any) -> None:
     """Print a value as JSON that other programs can read: what is not finite is a string, such as "NaN"."""
-    text = json.dumps(to_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
-    console.print(text, soft_wrap=True, highlight=False)
+    print_line(json.dumps(to_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def save(figure: Any, path: Path, *, report: bool = True) -> None:
@@ -298,7 +329,7 @@ def save(figure: Any, path: Path, *, report: bool = True) -> None:
     except (OSError, ValueError) as error:
         raise InputError(f"cannot write {path}: {error}") from error
     if report:
-        console.print(f"wrote {path}", soft_wrap=True)
+        print_line(f"wrote {path}")
 
 
 def check_picture(path: Path) -> None:

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from unweave.cli.command import Commands
-from unweave.cli.options import Json, Quiet, Store, Verbose, check_page, console, print_json
+from unweave.cli.options import Json, Quiet, Store, Verbose, check_page, print_json, print_line, print_table
 from unweave.cli.study import (
     Address,
     Cpus,
@@ -47,10 +46,8 @@ def list_papers(as_json: Json = False) -> None:
             ]
         )
         return
-    table = Table("name", "paper", "finding", "scales", box=None, pad_edge=False)
-    for each in FINDINGS.values():
-        table.add_row(each.name, each.paper, each.sentence, ", ".join(each.scales) or "exact")
-    console.print(table)
+    rows = ((each.name, each.paper, each.sentence, ", ".join(each.scales) or "exact") for each in FINDINGS.values())
+    print_table(("name", "paper", "finding", "scales"), rows)
 
 
 @paper_app.command("run")
@@ -86,7 +83,7 @@ def run_paper(
         announce(study, workers)
         if finding.stored() is not None:
             stored = f"stored results: {finding.folder / 'results.csv'}; unweave paper show {finding.name} prints them."
-            console.print(stored, soft_wrap=True, highlight=False)
+            print_line(stored)
         carry_out(study, None, retry=retry, where=place(engine, workers, address, cpus, gpus, device))
     table = finding.table(study)
     folder = out or Path(f"paper-{finding.name}") / (scale if finding.scales else "")
@@ -100,11 +97,11 @@ def run_paper(
     write_text(folder / f"{finding.name}.csv", table.to_csv(index=False))
     path = write_page(folder / f"{finding.name}.html", report(document))
     for claim in document.answer.claims:
-        console.print(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}", soft_wrap=True, highlight=False)
-    console.print(f"wrote {path} and {folder / f'{finding.name}.csv'}", soft_wrap=True, highlight=False)
+        print_line(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}")
+    print_line(f"wrote {path} and {folder / f'{finding.name}.csv'}")
     if study is not None and study.unfinished:
-        console.print("The report leaves out runs that are not finished; --retry tries those that failed again.")
-        console.print(unfinished(study.unfinished), soft_wrap=True, highlight=False, markup=False)
+        print_line("The report leaves out runs that are not finished; --retry tries those that failed again.")
+        print_line(unfinished(study.unfinished))
         raise typer.Exit(1)
 
 
@@ -134,14 +131,14 @@ def show_paper(
     if as_json:
         print_json([{"claim": c.sentence, "verdict": c.verdict, "numbers": c.evidence} for c in document.answer.claims])
         return
-    console.print(f"{finding.sentence} ({finding.paper})", soft_wrap=True, highlight=False)
+    print_line(f"{finding.sentence} ({finding.paper})")
     for claim in document.answer.claims:
-        console.print(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}", soft_wrap=True, highlight=False)
-    console.print(f"{len(table):,} rows of results: {finding.folder / 'results.csv'}", soft_wrap=True, highlight=False)
+        print_line(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}")
+    print_line(f"{len(table):,} rows of results: {finding.folder / 'results.csv'}")
     if out is not None:
-        console.print(f"wrote {write_page(out, report(document))}", soft_wrap=True, highlight=False)
+        print_line(f"wrote {write_page(out, report(document))}")
     else:
-        console.print(f"{command} trains it again; --out FILE.html writes the page.", soft_wrap=True, highlight=False)
+        print_line(f"{command} trains it again; --out FILE.html writes the page.")
 
 
 @paper_app.command("figures")
@@ -152,10 +149,8 @@ def list_figures(as_json: Json = False) -> None:
     if as_json:
         print_json([vars(each) for each in EXHIBITS])
         return
-    table = Table("paper", "figure", "shows", "command", box=None, pad_edge=False)
-    for each in EXHIBITS:
-        table.add_row(each.paper, each.number, each.shows, each.command)
-    console.print(table)
+    rows = ((each.paper, each.number, each.shows, each.command) for each in EXHIBITS)
+    print_table(("paper", "figure", "shows", "command"), rows)
 
 
 @paper_app.command("pages")
@@ -185,6 +180,6 @@ def write_pages(
         write_text(folder / f"{name}.md", page(document))
         for picture, figure in document.figures:
             save_figure(figure, folder / picture_file(finding, picture))
-        console.print(f"wrote {folder / f'{name}.md'}", soft_wrap=True, highlight=False)
+        print_line(f"wrote {folder / f'{name}.md'}")
     write_text(folder / "index.md", overview(answers))
     write_text(folder / "figures.md", exhibits_page())

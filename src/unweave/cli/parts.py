@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from unweave.cli.command import Commands
-from unweave.cli.options import Json, console, print_json
+from unweave.cli.options import Json, print_json, print_line, print_table
 from unweave.errors import InputError
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from the list, or module:name for your own.")]
@@ -46,12 +45,10 @@ def _group(kind: str, about: str) -> typer.Typer:
         if as_json:
             print_json(rows)
             return
-        table = Table("name", "description", "settings", box=None, pad_edge=False)
-        for row in rows:
-            table.add_row(row["name"], row["summary"], _defaults(row["settings"]))
-        console.print(table)
+        cells = ((row["name"], row["summary"], _defaults(row["settings"])) for row in rows)
+        print_table(("name", "description", "settings"), cells)
         if kind == "recipes":
-            console.print(
+            print_line(
                 "\nThe parts of recipes: unweave terms list, unweave latents list, unweave nets list. Combine them:\n"
                 "unweave train ae DATA --latent fsq --term kernel_multiinformation=1e-4 --term jacobian_l1=0.1"
             )
@@ -62,16 +59,9 @@ def _group(kind: str, about: str) -> typer.Typer:
         if as_json:
             print_json(row)
             return
-        table = Table(box=None, show_header=False, pad_edge=False)
-        table.add_column(no_wrap=True)
-        table.add_column(overflow="fold")
-        table.add_row(row["name"], row["about"])
-        for key, value in row["facts"]:
-            if value:
-                table.add_row(key, value)
-        for setting, facts in row["settings"].items():
-            table.add_row(setting, f"{facts['default']!r}    {facts['type']}")
-        console.print(table)
+        facts = [(key, value) for key, value in row["facts"] if value]
+        settings = [(name, f"{of['default']!r}    {of['type']}") for name, of in row["settings"].items()]
+        print_table((), [(row["name"], row["about"]), *facts, *settings])
 
     return group
 
@@ -90,11 +80,9 @@ def list_metrics(as_json: Json = False) -> None:
     if as_json:
         print_json(rows)
         return
-    table = Table("name", "question", "needs", "better", box=None, pad_edge=False)
-    for row in rows:
-        needs = row["needs"] + (", only by name" if row["only_by_name"] else "")
-        table.add_row(row["name"], row["question"], needs, row["better"])
-    console.print(table)
+    needs = (row["needs"] + (", only by name" if row["only_by_name"] else "") for row in rows)
+    cells = ((row["name"], row["question"], need, row["better"]) for row, need in zip(rows, needs, strict=True))
+    print_table(("name", "question", "needs", "better"), cells)
 
 
 @metrics_app.command("show")
@@ -104,24 +92,19 @@ def show_metric(name: Name, as_json: Json = False) -> None:
     if as_json:
         print_json(row)
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_row(row["name"], row["question"])
-    if row["range"]:
-        better = "" if row["better"] == "neither" else f"; {row['better']} is better"
-        table.add_row("range", f"{row['range']}{better}")
-    for score, limits in row["ranges"].items():
-        table.add_row(f"range of .{score}", limits)
-    table.add_row("needs", row["needs"])
-    if row["continuous"]:
-        table.add_row("continuous factors", row["continuous"])
-    for who, how in row["published"].items():
-        table.add_row("published", f"{who}: {how}")
-    if row["weakness"]:
-        table.add_row("weakness", row["weakness"])
-    table.add_row("call", row["call"])
-    console.print(table)
-    console.print()
-    console.print(row["about"], soft_wrap=True, highlight=False)
+    better = "" if row["better"] == "neither" else f"; {row['better']} is better"
+    facts = [
+        (row["name"], row["question"]),
+        ("range", row["range"] and f"{row['range']}{better}"),
+        *((f"range of .{score}", limits) for score, limits in row["ranges"].items()),
+        ("needs", row["needs"]),
+        ("continuous factors", row["continuous"]),
+        *(("published", f"{who}: {how}") for who, how in row["published"].items()),
+        ("weakness", row["weakness"]),
+        ("call", row["call"]),
+    ]
+    print_table((), [(name, text) for name, text in facts if text])
+    print_line(f"\n{row['about']}")
 
 
 def part_rows(kind: str) -> list[Row]:

@@ -22,14 +22,15 @@ from unweave.cli.options import (
     Store,
     Trust,
     Verbose,
+    announced_parts,
     check_page,
     check_writable,
-    console,
     find_runs,
     load_data,
     open_representations,
     open_runs,
     parse_folder,
+    print_line,
     print_notes,
     stem_of,
 )
@@ -69,7 +70,6 @@ def report(
     check_page(out)
     from unweave.figures.catalogue import FIGURES
     from unweave.papers import stored_results
-    from unweave.progress import progress
     from unweave.reports.run_report import report as write_report
 
     options = {key.removeprefix("data."): value for key, value in parse(settings).items()}
@@ -82,20 +82,13 @@ def report(
     else:
         opened = list(open_representations(runs, given, store, trust=trust, data=images))
     total = sum(figure.source in ("run", "runs") for figure in FIGURES.values())
-    with progress("report", total, unit="figures") as advance:
-        seen = 0
-
-        def watch(title: str) -> None:
-            nonlocal seen
-            advance(min(seen, 1), title)
-            seen += 1
-
+    with announced_parts(total, "figures") as watch:
         baselines = stored_results()
         write_report(
             opened, out, data=images, store=store, scored=scored, trust=trust, baselines=baselines, watch=watch
         )
     print_notes(images)
-    console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)
+    print_line(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)")
 
 
 def export(
@@ -114,7 +107,7 @@ def export(
     folder = out or Path(stem_of(opened))
     check_writable("--out", folder)
     for file in export_onnx(opened, folder):
-        console.print(f"wrote {file.path}; largest difference from PyTorch {file.difference:.1e}", soft_wrap=True)
+        print_line(f"wrote {file.path}; largest difference from PyTorch {file.difference:.1e}")
 
 
 def push(
@@ -131,4 +124,4 @@ def push(
     from unweave.reports.model_card import push as upload
 
     (opened,) = open_runs([run], store, trust=trust)
-    console.print(f"pushed to {upload(opened, address, private=private)}", soft_wrap=True, highlight=False)
+    print_line(f"pushed to {upload(opened, address, private=private)}")

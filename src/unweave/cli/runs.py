@@ -25,6 +25,8 @@ from unweave.cli.options import (
     open_runs,
     parse_folder,
     print_json,
+    print_line,
+    print_table,
 )
 from unweave.errors import InputError, Unavailable
 from unweave.plain_json import to_plain
@@ -63,10 +65,10 @@ def list_runs(
     if as_json:
         print_json([{key: value for key, value in row.items() if key not in ("fields", "traceback")} for row in rows])
     elif found and not rows:
-        console.print(f"no run matches; the store {folder} has {_count(found)}.", soft_wrap=True)
+        print_line(f"no run matches; the store {folder} has {_count(found)}.")
     else:
         console.print(_table(rows))
-        console.print(f"\n{_count(rows)} in the store {folder}.", soft_wrap=True)
+        print_line(f"\n{_count(rows)} in the store {folder}.")
 
 
 def _plain(name: str | None) -> str:
@@ -155,18 +157,19 @@ def show_run(run: RunName, store: Store = None, as_json: Json = False) -> None:
     console.print_json(data=to_plain(configuration))
     for name, value in row.items():
         if value not in (None, "", "?"):
-            console.print(f"{name:17} {value}", highlight=False, soft_wrap=True)
+            print_line(f"{name:17} {value}")
     if last:
-        console.print("  ".join(f"{name} {value:.5g}" for name, value in last.items()), soft_wrap=True)
+        print_line("  ".join(f"{name} {value:.5g}" for name, value in last.items()))
     if scores:
-        table = Table("score", "value", "samples", "seed", "step", "settings", box=None, pad_edge=False)
-        for score in scores:
-            measured = (str(score[key]) for key in ("samples", "seed", "step"))
-            table.add_row(score["score"], f"{score['value']:.4f}", *measured, _pairs(score["settings"] or {}))
-        console.print(table)
+        shown = ("samples", "seed", "step")
+        rows = (
+            (each["score"], f"{each['value']:.4f}", *(str(each[key]) for key in shown), _pairs(each["settings"] or {}))
+            for each in scores
+        )
+        print_table(("score", "value", *shown, "settings"), rows)
     if traceback:
-        console.print(f"\n{traceback}", highlight=False, soft_wrap=True)
-    console.print(str(folder), soft_wrap=True)
+        print_line(f"\n{traceback}")
+    print_line(str(folder))
 
 
 @runs_app.command("latest")
@@ -184,9 +187,7 @@ def label_run(
     """Label a run; the label can then be used in place of its name."""
     folder = find_one_run(run, store)
     write_label(folder, label)
-    console.print(
-        f"{folder.name} {f'is now labelled {label.strip()}' if label else 'no longer has a label'}", soft_wrap=True
-    )
+    print_line(f"{folder.name} {f'is now labelled {label.strip()}' if label else 'no longer has a label'}")
 
 
 @runs_app.command("extend")
@@ -204,7 +205,7 @@ def extend_run(
 
     (opened,) = open_runs([run], store, trust=trust)
     longer = extend(opened, steps, threads=threads)
-    console.print(f"{longer.outcome}: {longer!r}\n{longer.folder}", soft_wrap=True)
+    print_line(f"{longer.outcome}: {longer!r}\n{longer.folder}")
 
 
 @runs_app.command("pictures")
@@ -232,10 +233,10 @@ def remove(
     folders = find_runs(runs, store)  # all of them before any is removed
     if not yes:
         for found in folders:
-            console.print(str(found), soft_wrap=True)
+            print_line(str(found))
         if not typer.confirm(f"Remove {len(folders)} run{'' if len(folders) == 1 else 's'}?"):
-            console.print("nothing was removed.")
+            print_line("nothing was removed.")
             raise typer.Exit(1)
     for found in folders:
         remove_run(found)
-        console.print(f"removed {found}", soft_wrap=True)
+        print_line(f"removed {found}")

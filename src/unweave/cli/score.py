@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from unweave.cli.command import meant_of_metrics
 from unweave.cli.options import (
@@ -28,12 +27,13 @@ from unweave.cli.options import (
     Store,
     Trust,
     Verbose,
-    console,
     is_data_option,
     load_data,
     open_representations,
     print_json,
+    print_line,
     print_notes,
+    print_table,
     several,
     split_data,
 )
@@ -176,7 +176,7 @@ def score(
     if not as_json:
         print_notes(images)
         for note in dict.fromkeys(str(each.message) for each in warned):
-            console.print(f"note: {note}", soft_wrap=True, highlight=False)
+            print_line(f"note: {note}")
 
 
 def print_scores(scores: Scores, *, matrix: bool = False) -> None:
@@ -184,12 +184,9 @@ def print_scores(scores: Scores, *, matrix: bool = False) -> None:
     from unweave.metrics.scoring.display import table_rows
 
     head, *rows = table_rows(scores.table, scores.worth)
-    table = Table(*head, box=None, pad_edge=False)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+    print_table(head, rows)
     for name, note in scores.notes.items():
-        console.print(f"{name}: {note}", soft_wrap=True, highlight=False)
+        print_line(f"{name}: {note}")
     print_follows(scores, matrix=matrix)
     _print_left_out({"": scores})
 
@@ -201,7 +198,7 @@ def print_follows(scores: Scores, title: str = "", *, matrix: bool = False) -> N
     if (found := scores.get("follows")) is not None:
         numbers = ["", *matrix_lines(found), ""] if matrix else [""]
         for line in (*numbers, *([title] if title else ()), *follow_lines(found)):
-            console.print(line, soft_wrap=True, highlight=False)
+            print_line(line)
 
 
 def _score(
@@ -221,7 +218,7 @@ def _score(
 
     scored = {name_of(each): measure(each, data, **arguments) for each in opened}
     if as_json and isinstance(opened[0], Codes):
-        console.print(scored[name_of(opened[0])].table_to_json(), soft_wrap=True, highlight=False)
+        print_line(scored[name_of(opened[0])].table_to_json())
     elif as_json:
         print_json({name: json.loads(scores.table_to_json()) for name, scores in scored.items()})
     elif len(scored) == 1:
@@ -229,11 +226,12 @@ def _score(
     else:
         shown = {each.name[:8] if isinstance(each, Run) else each.name: scored[name_of(each)] for each in opened}
         rows = list(dict.fromkeys(row for scores in scored.values() for row in scores.table))
-        table = Table("metric", *shown, box=None, pad_edge=False)
-        for row in rows:
-            found = [(scores.table.get(row), scores.worth.get(row)) for scores in scored.values()]
-            table.add_row(row, *("" if value is None else placed(value, worth) for value, worth in found))
-        console.print(table)
+
+        def cell(scores: Scores, row: str) -> str:
+            return placed(scores.table[row], scores.worth.get(row)) if row in scores.table else ""
+
+        cells = ((row, *(cell(scores, row) for scores in scored.values())) for row in rows)
+        print_table(("metric", *shown), cells)
         for name, scores in shown.items():
             print_follows(scores, f"{name}:", matrix=matrix)
         _print_left_out(shown)
@@ -267,10 +265,8 @@ def _print_against(
     if as_json:
         print_json({pair.score: {"ours": pair.ours, library: pair.theirs} for pair in pairs})
         return
-    table = Table("score", "Unweave", f"{library} {known.version}".strip(), "difference", box=None, pad_edge=False)
-    for pair in pairs:
-        table.add_row(pair.score, f"{pair.ours:.6f}", f"{pair.theirs:.6f}", f"{pair.difference:+.1e}")
-    console.print(table)
+    rows = ((each.score, f"{each.ours:.6f}", f"{each.theirs:.6f}", f"{each.difference:+.1e}") for each in pairs)
+    print_table(("score", "Unweave", f"{library} {known.version}".strip(), "difference"), rows)
 
 
 def _print_left_out(scored: Mapping[str, Scores]) -> None:
@@ -284,9 +280,9 @@ def _print_left_out(scored: Mapping[str, Scores]) -> None:
         where = "" if len(names) == len(scored) else f" ({', '.join(names)})"
         lines.setdefault((reason, where), []).append(metric)
     if lines:
-        console.print("\nnot computed:")
+        print_line("\nnot computed:")
     for (reason, where), metrics in lines.items():
-        console.print(f"  {', '.join(metrics)}: {reason}{where}", soft_wrap=True, highlight=False)
+        print_line(f"  {', '.join(metrics)}: {reason}{where}")
 
 
 def _columns(word: str) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,10 +20,13 @@ from unweave.cli.options import (
     Store,
     Verbose,
     Where,
+    announced_parts,
     check_page,
     chosen,
     console,
     print_json,
+    print_line,
+    print_table,
     several,
 )
 from unweave.errors import InputError
@@ -131,19 +134,17 @@ def plan_study(
         print_json({**facts, **seconds})
         return
     stage = " in the first stage" if study.spec.select else ""
-    console.print(f"{study.spec.name}: {runs:,} {'run' if runs == 1 else 'runs'}{stage}", highlight=False)
+    print_line(f"{study.spec.name}: {runs:,} {'run' if runs == 1 else 'runs'}{stage}")
     for name, count in by_data(study.planned):
-        console.print(f"  {name}: {count:,}", highlight=False)
+        print_line(f"  {name}: {count:,}")
     if different < runs:
-        console.print(
-            f"{different:,} of {runs:,} configurations are distinct; identical ones are trained once.", highlight=False
-        )
+        print_line(f"{different:,} of {runs:,} configurations are distinct; identical ones are trained once.")
     if varied:
-        console.print(f"varies: {', '.join(varied)}", soft_wrap=True)
+        print_line(f"varies: {', '.join(varied)}")
     if rule := study.spec.select:
         more = f"{second:,} {'run' if second == 1 else 'runs'} in the second stage"
         chosen = f"fresh seeds of the settings with the best {rule.over_seeds} of {rule.by} per {', '.join(rule.per)}"
-        console.print(f"then {more}: {chosen}", soft_wrap=True, highlight=False)
+        print_line(f"then {more}: {chosen}")
     _print_absent(study)
     _print_states(states)
     if estimated:
@@ -177,9 +178,9 @@ def run_study(
     where |= {} if checkpoint_seconds is None else {"checkpoint_seconds": checkpoint_seconds}
     states = carry_out(study, part, retry=retry, where=where)
     if states.get("failed"):
-        console.print("unweave study status SPEC shows the errors; unweave study run SPEC --retry tries them again.")
+        print_line("unweave study status SPEC shows the errors; unweave study run SPEC --retry tries them again.")
     if study.unfinished:
-        console.print(unfinished(study.unfinished), soft_wrap=True, highlight=False, markup=False)
+        print_line(unfinished(study.unfinished))
         raise typer.Exit(1)
 
 
@@ -194,11 +195,11 @@ def show_status(spec: SpecName, store: Store = None, settings: Fixed = None, as_
     _print_states(states)
     for row in study.rows():
         if row.error:
-            console.print(f"{row.run}  {row.state}  {row.error}", soft_wrap=True, highlight=False)
+            print_line(f"{row.run}  {row.state}  {row.error}")
     if states.get("damaged"):
-        console.print("unweave study run SPEC sets damaged runs aside and trains them again.")
+        print_line("unweave study run SPEC sets damaged runs aside and trains them again.")
     if aside := study.stored.damaged():
-        console.print(f"set aside as damaged: {', '.join(aside)}", soft_wrap=True, highlight=False)
+        print_line(f"set aside as damaged: {', '.join(aside)}")
 
 
 @study_app.command("check")
@@ -219,11 +220,11 @@ def check_study(
     with progress("check", len({run.name for run in study.planned}), unit="runs") as advance:
         found = study.check(lambda run: advance(1), repair=repair)
     for run, reason in found.items():
-        console.print(f"{run}  {'set aside' if repair else 'damaged'}  {reason}", soft_wrap=True, highlight=False)
+        print_line(f"{run}  {'set aside' if repair else 'damaged'}  {reason}")
     if not found:
-        console.print("nothing is damaged.")
+        print_line("nothing is damaged.")
     elif not repair:
-        console.print("--repair sets damaged runs aside, and unweave study run SPEC trains them again.")
+        print_line("--repair sets damaged runs aside, and unweave study run SPEC trains them again.")
         raise typer.Exit(1)
 
 
@@ -290,7 +291,7 @@ def write_table(
             frame.to_json(out, orient="records", indent=1)
     except OSError as error:
         raise InputError(f"cannot write {out}: {error.strerror or error}.") from error
-    console.print(f"wrote {out}: {len(frame):,} rows, {len(frame.columns)} columns", soft_wrap=True)
+    print_line(f"wrote {out}: {len(frame):,} rows, {len(frame.columns)} columns")
 
 
 def _print_results(study: Study, frame: Any, form: str, metrics: list[str] | None, out: Path | None) -> None:
@@ -303,27 +304,23 @@ def _print_results(study: Study, frame: Any, form: str, metrics: list[str] | Non
         found = results(frame, metrics=metrics)
         if out is not None:
             write_text(out, write_results(found, form))  # type: ignore[arg-type]
-            console.print(f"wrote {out}", soft_wrap=True)
+            print_line(f"wrote {out}")
         elif form != "text":
             typer.echo(write_results(found, form), nl=False)  # type: ignore[arg-type]
         else:
-            for grid in grids(found):
-                for part in grid.fitting(console.width):
-                    console.print(draw_grid(part))
-            console.print("mean ± deviation over seeds; the best of each column is bold, or marked by a star.")
+            print_grids(grids(found))
+            print_line("mean ± deviation over seeds; the best of each column is bold, or marked by a star.")
 
 
-def draw_grid(grid: Grid) -> Table:
-    """Return a table of results for the screen, the best of each column in bold with a star."""
-    table = Table(*grid.columns, title=grid.data, title_justify="left", box=None, pad_edge=False)
-    for row, cells in enumerate(grid.rows):
-        table.add_row(
-            *(
-                Text(f"{cell} *", style="bold") if (row, place) in grid.best else cell
-                for place, cell in enumerate(cells)
-            )
-        )
-    return table
+def print_grids(grids: Iterable[Grid]) -> None:
+    """Print tables of results in parts that fit the screen, the best of each column in bold with a star."""
+    for grid in (part for each in grids for part in each.fitting(console.width)):
+        table = Table(*grid.columns, title=grid.data, title_justify="left", box=None, pad_edge=False)
+        for row, cells in enumerate(grid.rows):
+            best = [(row, place) in grid.best for place in range(len(cells))]
+            marked = zip(cells, best, strict=True)
+            table.add_row(*(Text(f"{cell} *", style="bold") if top else cell for cell, top in marked))
+        console.print(table)
 
 
 @study_app.command("report")
@@ -357,18 +354,10 @@ def report_study(
     if settings and table is not None:
         raise InputError("--set changes the runs of SPEC: it cannot be combined with --table.")
     check_page(out)
-    from unweave.progress import progress
     from unweave.questions import QUESTIONS
     from unweave.reports.study_report import run_command, write_study_report, write_table_report
 
-    with progress("report", len(QUESTIONS), unit="questions") as advance:
-        seen = 0
-
-        def watch(title: str) -> None:
-            nonlocal seen
-            advance(min(seen, 1), title)
-            seen += 1
-
+    with announced_parts(len(QUESTIONS), "questions") as watch:
         if table is not None:
             from unweave.study.columns import read_table
 
@@ -381,7 +370,7 @@ def report_study(
             write_study_report(
                 study, out, command=command, metrics=metrics, watch=watch, udr=udr, beside=beside, where=wanted
             )
-    console.print(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)", soft_wrap=True, highlight=False)
+    print_line(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)")
 
 
 def open_study(spec: str, store: str | None, settings: Mapping[str, Any] | None = None) -> Study:
@@ -399,7 +388,7 @@ def announce(study: Study, workers: int | None) -> None:
     """Print how many runs are left and how long they will take here."""
     left = sum(count for state, count in study.status().items() if state not in ("finished", "failed"))
     total = len(study.all_planned()) + (study.second_stage() if study.all_planned() == study.planned else 0)
-    console.print(f"{study.spec.name}: {left:,} of {total:,} runs are left to train or score", highlight=False)
+    print_line(f"{study.spec.name}: {left:,} of {total:,} runs are left to train or score")
     _print_estimate(study, workers)
 
 
@@ -421,10 +410,10 @@ def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, A
         with shown(study) as (report, watch):
             states = study.run(part=_part(part), retry=retry, report=report, watch=watch, **where)
     except KeyboardInterrupt:
-        console.print("stopped; the same command continues.")
+        print_line("stopped; the same command continues.")
         raise
     for run, reason in study.set_aside.items():
-        console.print(f"{run}  set aside and trained again  {reason}", soft_wrap=True, highlight=False)
+        print_line(f"{run}  set aside and trained again  {reason}")
     _print_states(states)
     return states
 
@@ -446,7 +435,7 @@ def _absent(study: Study) -> list[str]:
 def _print_absent(study: Study) -> None:
     if missing := _absent(study):
         fetch = "; ".join(f"unweave data fetch {name}" for name in missing)
-        console.print(f"data not downloaded: {', '.join(missing)}. Run: {fetch}", soft_wrap=True)
+        print_line(f"data not downloaded: {', '.join(missing)}. Run: {fetch}")
 
 
 def _print_estimate(study: Study, workers: int | None) -> None:
@@ -454,11 +443,11 @@ def _print_estimate(study: Study, workers: int | None) -> None:
 
     time = study.estimate()
     if time is None:
-        console.print("time: not known, because no run could be measured.")
+        print_line("time: not known, because no run could be measured.")
     elif time.runs:
         workers = workers or default_workers()
         open_stage = bool(study.spec.select) and len(study.all_planned()) == len(study.planned)
-        console.print(_in_words(time, workers, stages=open_stage), soft_wrap=True, highlight=False)
+        print_line(_in_words(time, workers, stages=open_stage))
 
 
 def _in_words(time: Estimate, workers: int, *, stages: bool) -> str:
@@ -484,7 +473,4 @@ def _part(part: str | None) -> tuple[int, int] | None:
 
 
 def _print_states(states: dict[str, int]) -> None:
-    table = Table("state", "runs", box=None, pad_edge=False)
-    for state, count in sorted(states.items()):
-        table.add_row(state, f"{count:,}")
-    console.print(table)
+    print_table(("state", "runs"), ((state, f"{count:,}") for state, count in sorted(states.items())))

@@ -13,10 +13,10 @@ from unweave.cli.options import (
     Trust,
     Verbose,
     check_writable,
-    console,
     draw_pictures,
     load_data,
     parse_folder,
+    print_line,
     print_notes,
     several,
     split_data,
@@ -155,7 +155,7 @@ def train(
         run = fit(configuration, execution, images, folder, label=label)
     except KeyboardInterrupt:
         if configuration.linear is None:
-            console.print("stopped; the same command continues from here.")
+            print_line("stopped; the same command continues from here.")
         raise
     if not is_first_process():
         return
@@ -206,8 +206,8 @@ def _check_metrics(configuration: Any, images: Any, metrics: list[str] | None) -
 def _report(run: Any) -> None:
     """Print what happened, where the run is, and a hint if it looks undertrained."""
     done = {"trained": "trained", "continued": "continued and finished", "opened": "opened, already finished"}
-    console.print(f"{done[run.outcome]}: {run!r}", soft_wrap=True)
+    print_line(f"{done[run.outcome]}: {run!r}")
     quality = "" if run.state.psnr is None else f"PSNR {run.state.psnr:.1f} dB; "
-    console.print(f"{quality}{run.folder}", soft_wrap=True)
+    print_line(f"{quality}{run.folder}")
     if hint := run.hint:
-        console.print(hint, soft_wrap=True)
+        print_line(hint)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from unweave.cli.options import Json, Quiet, Verbose, console, print_json
+from unweave.cli.options import Json, Quiet, Verbose, console, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from unweave.verify import Row
@@ -47,7 +47,7 @@ def verify(
             _print_details(row)
     if page is not None:
         write_text(page, to_page(rows, source))
-        console.print(f"wrote {page}", soft_wrap=True, highlight=False)
+        print_line(f"wrote {page}")
     if any(row.verdict == "differs" for row in rows):
         raise typer.Exit(1)
 
@@ -66,30 +66,28 @@ def _print_table(rows: list[Row]) -> None:
         if text := (f"missing: {row.missing}" if row.missing else row.why):
             notes.setdefault(text, []).append(row.name)
     for text, names in notes.items():
-        console.print(f"\n{', '.join(names)}: {text}", soft_wrap=True, highlight=False)
+        print_line(f"\n{', '.join(names)}: {text}")
     count = {verdict: sum(row.verdict == verdict for row in rows) for verdict in ("agrees", "explained", "missing")}
     differ = sum(row.verdict == "differs" for row in rows)
     words = f"{count['agrees']} agree, {count['explained']} are explained, {count['missing']} lack material"
-    console.print(f"\nOf {len(rows)} rows, {words}, {differ} differ.", highlight=False)
+    print_line(f"\nOf {len(rows)} rows, {words}, {differ} differ.")
 
 
 def _print_details(row: Row) -> None:
     from unweave.verify.row import difference, shown
 
-    console.print(f"\n{row.name}: {row.what}\n  published in {row.where}", soft_wrap=True, highlight=False)
+    print_line(f"\n{row.name}: {row.what}\n  published in {row.where}")
     if row.missing:
-        console.print(f"  missing: {row.missing}", soft_wrap=True, highlight=False)
+        print_line(f"  missing: {row.missing}")
         return
-    table = Table("number", "theirs", "ours", "difference", box=None, pad_edge=False)
-    table.add_row(row.what, shown(row.theirs), shown(row.ours), _gap(row.theirs, row.ours))
-    for pair in row.details:
-        table.add_row(pair.label, shown(pair.theirs), shown(pair.ours), _gap(pair.theirs, pair.ours))
-    console.print(table)
+    pairs = [(row.what, row.theirs, row.ours), *((pair.label, pair.theirs, pair.ours) for pair in row.details)]
+    rows = ((label, shown(theirs), shown(ours), _gap(theirs, ours)) for label, theirs, ours in pairs)
+    print_table(("number", "theirs", "ours", "difference"), rows)
     if row.difference is not None:
         limit = f"{row.tolerance:.1%}" if row.relative else f"{row.tolerance:.1e}"
-        console.print(f"  {row.verdict}: largest difference {difference(row)}, tolerance {limit}", highlight=False)
+        print_line(f"  {row.verdict}: largest difference {difference(row)}, tolerance {limit}")
     if row.why:
-        console.print(f"  {row.why}", soft_wrap=True, highlight=False)
+        print_line(f"  {row.why}")
 
 
 def _gap(theirs: float | str | None, ours: float | None) -> str:

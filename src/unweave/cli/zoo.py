@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from unweave.cli.command import Commands
-from unweave.cli.options import Json, Quiet, console, print_json
+from unweave.cli.options import Json, Quiet, print_json, print_line, print_table
 from unweave.names import spelled
 from unweave.store.folder import find_run, runs_in
 from unweave.store.record import Record, read_record
@@ -38,19 +37,17 @@ def list_models(as_json: Json = False) -> None:
     if as_json:
         print_json([_row(record) for record in records])
         return
-    table = Table("model", "method", "data", "steps", *COLUMNS, box=None, pad_edge=False)
+    rows = []
     for record in records:
         scores = (record.scores.get(name) for name in COLUMNS.values())
         numbers = ["" if value is None else f"{value:.1f}" if value > 1 else f"{value:.2f}" for value in scores]
         method = spelled(record.fields["recipe"])
-        table.add_row(PREFIX + record.label, method, record.data, f"{record.step:,}", *numbers)
-    console.print(table)
-    console.print(f"\nMove the latents of one: unweave explore {PREFIX}{records[0].label}")
-    console.print("\nPublic models, which are downloaded on first use:")
-    table = Table("model", "method", "data", "published at", box=None, pad_edge=False)
-    for model in PUBLIC.values():
-        table.add_row(PUBLIC_PREFIX + model.name, spelled(model.recipe), model.data, model.file.url)
-    console.print(table)
+        rows.append((PREFIX + record.label, method, record.data, f"{record.step:,}", *numbers))
+    print_table(("model", "method", "data", "steps", *COLUMNS), rows)
+    print_line(f"\nMove the latents of one: unweave explore {PREFIX}{records[0].label}")
+    print_line("\nPublic models, which are downloaded on first use:")
+    public = ((PUBLIC_PREFIX + each.name, spelled(each.recipe), each.data, each.file.url) for each in PUBLIC.values())
+    print_table(("model", "method", "data", "published at"), public)
 
 
 @zoo_app.command("show")
@@ -66,12 +63,10 @@ def show_model(
     if as_json:
         print_json(_row(record) | {"settings": record.configuration})
         return
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for key, value in [*record.configuration.items(), *((key, f"{value:.4g}") for key, value in record.scores.items())]:
-        table.add_row(key, str(value))
-    console.print(table)
-    console.print(f"\ntrained in {record.seconds / 60:.0f} min by {record.version}; train it again:")
-    console.print(f"  unweave train --from {PREFIX}{record.label}", soft_wrap=True)
+    settings = [(key, str(value)) for key, value in record.configuration.items()]
+    print_table((), [*settings, *((key, f"{value:.4g}") for key, value in record.scores.items())])
+    print_line(f"\ntrained in {record.seconds / 60:.0f} min by {record.version}; train it again:")
+    print_line(f"  unweave train --from {PREFIX}{record.label}")
 
 
 @zoo_app.command("fetch")
@@ -89,9 +84,9 @@ def fetch_model(
     model = find_public(name)
     folder = public_run(model, source=source)
     if model.note:
-        console.print(model.note, soft_wrap=True, highlight=False)
-    console.print(f"kept in {folder}", soft_wrap=True, highlight=False)
-    console.print(f"Move its latents: unweave explore {PUBLIC_PREFIX}{model.name}", soft_wrap=True, highlight=False)
+        print_line(model.note)
+    print_line(f"kept in {folder}")
+    print_line(f"Move its latents: unweave explore {PUBLIC_PREFIX}{model.name}")
 
 
 def _show_public(model: PublicModel, as_json: bool) -> None:
@@ -102,10 +97,10 @@ def _show_public(model: PublicModel, as_json: bool) -> None:
         print_json(facts | {"note": model.note})
         return
     for key, value in facts.items():
-        console.print(f"{key:42}{value}", soft_wrap=True, highlight=False)
+        print_line(f"{key:42}{value}")
     if model.note:
-        console.print(f"\n{model.note}", soft_wrap=True, highlight=False)
-    console.print(f"\nMove its latents: unweave explore {PUBLIC_PREFIX}{model.name}", soft_wrap=True, highlight=False)
+        print_line(f"\n{model.note}")
+    print_line(f"\nMove its latents: unweave explore {PUBLIC_PREFIX}{model.name}")
 
 
 def _row(record: Record) -> dict[str, object]:

@@ -13,7 +13,7 @@ from unweave.explore.run_selection import Selection
 from unweave.figures.drawing.panels import style_methods
 from unweave.metrics.scoring.catalogue import METRICS
 from unweave.names import spelled, words
-from unweave.recipes import RECIPES
+from unweave.recipes.published import idea_of
 from unweave.store.folder import CONFIGURATION, LABEL, SCORES, STATE
 from unweave.store.lock import HEARTBEAT
 from unweave.store.record import SCORING_ERROR, read_record
@@ -117,7 +117,7 @@ def columns(rows: list[Row]) -> list[dict[str, Any]]:
         if column["name"] in ("recipe", "data"):
             column["titles"] = {value: spelled(value) for value in set(column["values"]) if isinstance(value, str)}
         if column["name"] == "recipe":
-            column["words"] = {value: _about(value) for value in column["titles"]}
+            column["words"] = {value: idea_of(value) for value in column["titles"]}
             column["colours"] = {name: look["color"] for name, look in style_methods(sorted(column["titles"])).items()}
     if any(row.get("error") for row in rows):
         fixed.append({"name": "error", "kind": "run", "values": [row.get("error") or None for row in rows]})
@@ -160,12 +160,6 @@ def first_axes(found: list[dict[str, Any]]) -> dict[str, str]:
     score = max(scores, key=lambda column: len(values(column)), default=None)
     axes = {"y": score, "x": max(strength or recipes or settings, key=variety, default=None)}
     return {axis: column["name"] for axis, column in axes.items() if column is not None}
-
-
-def _about(recipe: str) -> str:
-    """Return the first line of the description of a recipe, "" for one of the user's own."""
-    base = recipe.partition("+")[0]
-    return (RECIPES[base].__doc__ or "").partition("\n")[0].strip() if base in RECIPES else ""
 
 
 def _planned(settings: Mapping[str, Any]) -> Row:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from unweave.data.groups import RankedTriplets
 from unweave.errors import InputError
 from unweave.latents import FSQ, Codebook, Deterministic, Gaussian
+from unweave.names import method_of
 from unweave.nets import NetSettings
 from unweave.recipes.recipe import Optimiser, Recipe, Weighted, linear_recipe
 from unweave.terms import (
@@ -379,6 +380,12 @@ WEIGHTS = {  # of the parameters that do not set the same term in every recipe
     "ada_triplet_vae": {"beta": "kl.weight"},
     "info_vae": {"scale": "mmd.weight"},
 }
+
+
+def idea_of(label: str) -> str:
+    """Return the first line of the description of the recipe in a label, "" for one of the user's own."""
+    recipe = RECIPES.get(method_of(label))
+    return "" if recipe is None else (recipe.__doc__ or "").partition("\n")[0].strip()
 
 
 def set_by(recipe: str, parameter: str) -> str:

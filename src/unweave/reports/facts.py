@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unweave.data import DataIdentity, FactorData
+from unweave.data import SETS, DataIdentity, FactorData
 from unweave.errors import InputError, Unavailable
+from unweave.latents import LATENTS
 from unweave.metrics import METRICS
 from unweave.metrics.scoring.worth import Worth
-from unweave.names import spelled
+from unweave.names import method_of, spelled
 from unweave.progress import duration
 from unweave.recipes import RECIPES
+from unweave.recipes.published import idea_of
 from unweave.representation import Codes, Representation
 from unweave.store.folder import read_label
 from unweave.store.measurements import Measurement, name_of_data, read_protocol, source_of
 from unweave.store.record import Record, read_record
+from unweave.terms import TERMS
 from unweave.training import open_run, score
 from unweave.training.configuration import Configuration, read_configuration
 
@@ -135,7 +139,7 @@ class RunFacts(Facts):
     @property
     def about(self) -> str:
         """The first line of the description of its recipe."""
-        return about_recipe(self.configuration)
+        return idea_of(self.configuration.recipe)
 
     @property
     def sentence(self) -> str:
@@ -239,7 +243,13 @@ def sentence_of(facts: RunFacts) -> str:
     return text
 
 
-def about_recipe(configuration: Configuration) -> str:
-    """Return the first line of the description of a recipe, "" for one of the user's own."""
-    base = configuration.base
-    return (RECIPES[base].__doc__ or "").partition("\n")[0].strip() if base in RECIPES else ""
+def sources_of(record: Record) -> list[str]:
+    """Return the texts that name the sources of the recipe, latent, terms, metrics and data of a run."""
+    latent = LATENTS.get(record.fields["latent"]["name"])
+    terms = [TERMS.get(weighted["term"]["name"]) for weighted in record.fields["terms"]]
+    measured = {each.metric for each in record.measured if each.metric in METRICS}
+    parts = [RECIPES.get(method_of(record.fields["recipe"])), inspect.getmodule(latent), latent]
+    parts += [METRICS[metric].function for metric in sorted(measured)]
+    texts = [inspect.getdoc(part) or "" for part in parts if part is not None]
+    used = record.fields["data"]["name"]
+    return [*texts, *(str(term.paper) for term in terms if term), *([SETS[used].card.citation] if used in SETS else [])]

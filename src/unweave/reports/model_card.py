@@ -9,12 +9,11 @@ import tempfile
 from pathlib import Path
 
 from unweave.bibliography import bibtex, works_in
-from unweave.data import SETS, FactorData
+from unweave.data import FactorData
 from unweave.errors import InputError, Unavailable, extra
 from unweave.metrics import METRICS
 from unweave.names import spelled, words
-from unweave.recipes import RECIPES
-from unweave.reports.facts import RunFacts, read_facts
+from unweave.reports.facts import RunFacts, read_facts, sources_of
 from unweave.reports.score_tables import chance_of
 from unweave.store.folder import CONFIGURATION, read_fields
 from unweave.store.remote.hub import CARD, FILES, PREFIX, HubAddress, upload_run
@@ -131,7 +130,7 @@ def model_card(facts: RunFacts, address: HubAddress, *, picture: bool) -> str:
             "## Cite",
             "",
             "```bibtex",
-            bibtex(works_in("\n".join(_sources(facts)))),
+            bibtex(works_in("\n".join(sources_of(facts.record)))),
             "```",
             "",
         ]
@@ -174,12 +173,3 @@ def _number(value: float) -> str:
 
 def _better(metric: str) -> str:
     return METRICS[metric].best if metric in METRICS else ""
-
-
-def _sources(facts: RunFacts) -> list[str]:
-    """Return the texts that name what the run was made with: its recipe, its metrics and its data."""
-    base = facts.configuration.base
-    texts = [RECIPES[base].__doc__ or ""] if base in RECIPES else []
-    texts += [METRICS[score.metric].function.__doc__ or "" for score in facts.scores if score.metric in METRICS]
-    name = facts.configuration.data.name
-    return [*texts, *([SETS[name].card.citation] if name in SETS else [])]

@@ -70,18 +70,11 @@ def read_records(store: Path, runs: Iterable[str]) -> RecordTable:
 
     Without pyarrow, everything is read from the files. It is not imported if the store has none of the runs.
     """
-    names = list(dict.fromkeys(runs))
     there = _names_in(store)
-    if there.isdisjoint(names) or find_spec("pyarrow") is None:
-        return RecordTable({name: _read(store, name, there) for name in names})
-    stamps = {name: stamp_of(store / name) if name in there else "" for name in names}
-    known = _load(store)
-    places = _matching(known, stamps)
-    fresh = {name: _read(store, name, there) for name in names if name not in places}
-    table = _joined(known, places, fresh, stamps, names)
-    if any(stamps[name] for name in fresh):
-        _save(store, known, table)
-    return RecordTable({record.name: record for record in _records(store, table)}, table)
+    stamps = {name: stamp_of(store / name) if name in there else "" for name in runs}
+    return read_stamped(
+        store, store, stamps, lambda some: {name: read_record(store / name) for name in some if name in there}
+    )
 
 
 def read_stamped(
@@ -89,46 +82,39 @@ def read_stamped(
     runs: Path,
     stamps: Mapping[str, str],
     read: Callable[[list[str]], dict[str, Record]],
-    others: Callable[[], list[Any]],
+    others: Callable[[], list[Any]] | None = None,
 ) -> RecordTable:
-    """Return the records of runs of a store elsewhere, from indexes where they match and from its files otherwise.
+    """Return the records of runs, from indexes where they match and from their files otherwise.
 
     Args:
-        place: The folder of this machine's own index of the store.
-        runs: The folder of the records.
+        place: The folder of the index.
+        runs: The folder of the records; the index of a store elsewhere is not kept among them.
         stamps: The stamp of each run, which changes with its files; "" if the store does not have it.
-        read: A function that returns the records of runs that are in no index.
+        read: A function that returns the records of those runs that the store has.
         others: A function that returns the tables of further indexes; it is called if more than a few rows are missing.
 
     Returns:
         One record per run, in the order of ``stamps``.
     """
+
+    def read_now(names: list[str]) -> dict[str, Record]:
+        found = read(names)
+        return {name: found.get(name) or Record(runs / name) for name in names}
+
     names = list(stamps)
-    absent = {name: Record(runs / name) for name in names if not stamps[name]}
-    if len(absent) == len(names) or find_spec("pyarrow") is None:
-        found = read([name for name in names if stamps[name]])
-        return RecordTable({name: found.get(name) or Record(runs / name) for name in names})
+    if not any(stamps.values()) or find_spec("pyarrow") is None:
+        return RecordTable(read_now(names))
     known = _load(place)
     places = _matching(known, stamps)
-    more = len(names) - len(absent) - len(places) > FEW
-    if more:
+    more = others is not None and sum(map(bool, stamps.values())) - len(places) > FEW
+    if others is not None and more:
         known = joined_tables([*([] if known is None else [known]), *others()])
         places = _matching(known, stamps)
-    new = read([name for name in names if stamps[name] and name not in places])
-    fresh = {name: new.get(name) or Record(runs / name) for name in names if name not in places}
-    table = _joined(known, places, fresh, dict(stamps), names)
-    if new or more:
-        pyarrow = extra("pyarrow", "study")
-        rest = [] if known is None else [at for at, name in enumerate(known["run"].to_pylist()) if name not in stamps]
-        kept = [table] if known is None else [table, known.take(pyarrow.array(rest, pyarrow.int64()))]
-        with suppress(Unavailable, OSError), atomic_write(place / INDEX) as aside:
-            aside.write_bytes(table_content(joined_tables(kept)))
+    fresh = read_now([name for name in names if name not in places])
+    table = _joined(known, places, fresh, stamps)
+    if more or any(stamps[name] for name in fresh):
+        _save(place, known, table, of_folder=place == runs)
     return RecordTable({record.name: record for record in _records(runs, table)}, table)
-
-
-def table_of(records: Mapping[str, Record], stamps: Mapping[str, str]) -> Any:
-    """Return records with their stamps as an Arrow table, one row per run."""
-    return _table(dict(records), dict(stamps))
 
 
 def joined_tables(tables: Sequence[Any], without: Sequence[Any] = ()) -> Any:
@@ -169,10 +155,6 @@ def _names_in(store: Path) -> set[str]:
         return {path.name for path in store.iterdir()}
     except OSError:
         return set()
-
-
-def _read(store: Path, run: str, there: set[str]) -> Record:
-    return read_record(store / run) if run in there else Record(store / run)
 
 
 def stamp_of(folder: Path) -> str:
@@ -238,20 +220,17 @@ def _matching(known: Any, stamps: Mapping[str, str]) -> dict[str, int]:
     return {name: place for place, (name, stamp) in enumerate(_rows(known)) if stamp and stamps.get(name) == stamp}
 
 
-def _joined(
-    known: Any, places: dict[str, int], fresh: dict[str, Record], stamps: dict[str, str], names: list[str]
-) -> Any:
-    """Return the table of all runs that were asked for, in their order."""
+def _joined(known: Any, places: dict[str, int], fresh: dict[str, Record], stamps: Mapping[str, str]) -> Any:
+    """Return the table of all runs that were asked for, in the order of their stamps."""
     pyarrow = extra("pyarrow", "study")
-    kept = list(places)
-    read = _table(fresh, stamps)
+    read = table_of(fresh, stamps)
     tables = [read] if known is None else [known.take(pyarrow.array(list(places.values()), pyarrow.int64())), read]
     both = pyarrow.concat_tables(tables, promote_options="permissive").unify_dictionaries()
-    order = {name: place for place, name in enumerate([*kept, *fresh])}
-    return both.take(pyarrow.array([order[name] for name in names], pyarrow.int64())).combine_chunks()
+    order = {name: place for place, name in enumerate([*places, *fresh])}
+    return both.take(pyarrow.array([order[name] for name in stamps], pyarrow.int64())).combine_chunks()
 
 
-def _table(records: dict[str, Record], stamps: dict[str, str]) -> Any:
+def table_of(records: Mapping[str, Record], stamps: Mapping[str, str]) -> Any:
     """Return records as an Arrow table; each setting of the configurations is a column of JSON texts."""
     pyarrow = extra("pyarrow", "study")
     flat = [{key: json.dumps(value) for key, value in record.configuration.items()} for record in records.values()]
@@ -280,25 +259,25 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))
 
 
-def _save(store: Path, known: Any, table: Any) -> None:
-    """Write the index: the runs of a table, and those of the index before it that still exist."""
-    pyarrow, parquet = extra("pyarrow", "study"), extra("pyarrow.parquet", "study")
-    compute = extra("pyarrow.compute", "study")
-    if known is not None:
-        names = known["run"].to_pylist()
-        new = set(table["run"].to_pylist())
-        others = [place for place, name in enumerate(names) if name not in new and (store / name).is_dir()]
-        other = known.take(pyarrow.array(others, pyarrow.int64()))
-        table = pyarrow.concat_tables([table, other], promote_options="permissive").unify_dictionaries()
-    table = table.filter(compute.not_equal(table["stamp"], ""))
-    with suppress(Unavailable, OSError), atomic_write(store / INDEX) as aside:  # a store may be read-only
-        aside.touch()
-        now = aside.stat().st_mtime_ns  # the clock of the file system
-        stamps = [stamp if _newest(stamp) < now - SETTLED else "" for stamp in table["stamp"].to_pylist()]
-        at = table.column_names.index("stamp")
-        table = table.set_column(at, "stamp", pyarrow.array(stamps, pyarrow.string()))
-        table = table.replace_schema_metadata({KEY: _mark()})
-        parquet.write_table(table, aside, compression="zstd", write_page_checksum=True)
+def _save(place: Path, known: Any, table: Any, *, of_folder: bool) -> None:
+    """Write the index: the runs of a table, and the others of the index before it.
+
+    Of an index of the folder that it is in, runs without a folder are left out, and files that have just changed do not
+    count: they may change again without being noticed.
+    """
+    pyarrow = extra("pyarrow", "study")
+    new = set(table["run"].to_pylist())
+    before = [] if known is None else known["run"].to_pylist()
+    others = [at for at, name in enumerate(before) if name not in new and (not of_folder or (place / name).is_dir())]
+    table = joined_tables([table, known.take(pyarrow.array(others, pyarrow.int64()))] if others else [table])
+    with suppress(Unavailable, OSError), atomic_write(place / INDEX) as aside:  # a store may be read-only
+        if of_folder:
+            aside.touch()
+            now = aside.stat().st_mtime_ns  # the clock of the file system
+            stamps = [stamp if _newest(stamp) < now - SETTLED else "" for stamp in table["stamp"].to_pylist()]
+            at = table.column_names.index("stamp")
+            table = table.set_column(at, "stamp", pyarrow.array(stamps, pyarrow.string()))
+        aside.write_bytes(table_content(table))
 
 
 def _newest(stamp: str) -> int:

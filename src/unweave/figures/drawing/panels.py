@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from unweave.errors import InputError, extra
 from unweave.figures.drawing.texts import Labels, text_height, text_width, wrapped
-from unweave.names import words
+from unweave.names import method_of, words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -133,7 +133,7 @@ def style_methods(methods: Iterable[str], recipes: Mapping[str, str] | None = No
     ``recipes``. Other names, and recipes whose colour a method before them has, take the next free colour.
     """
     names = list(dict.fromkeys(methods))
-    wanted = {name: OWN.get((recipes or {}).get(name) or name.split(" ")[0].split("+")[0]) for name in names}
+    wanted = {name: OWN.get((recipes or {}).get(name) or method_of(name)) for name in names}
     taken: dict[str, str] = {}
     for name in names:
         if (colour := wanted[name]) is not None and colour not in taken.values():

@@ -98,7 +98,7 @@ class Remote:
         names = list(dict.fromkeys(runs))
         marks = self._marks(names)
         with FileLock(self.folder / "refresh.lock"):
-            self._read([name for name in names if STATE in marks[name]], marks)
+            self._read(names, marks)
 
     def fetch(self, run: str) -> Path:
         """Copy all files of a run to ``runs`` and return its folder; a damaged file is refused."""
@@ -200,7 +200,7 @@ class Remote:
 
     def _read(self, runs: list[str], marks: Mapping[str, Marks]) -> dict[str, Record]:
         """Copy the small files of runs that have changed, and read their records."""
-        known = self._known()
+        known, runs = self._known(), [run for run in runs if STATE in marks[run]]
         wanted = {f"{run}/{name}": marks[run][name] for run in runs for name in SMALL if name in marks[run]}
         for run in runs:
             for file in (self.runs / run).iterdir() if (self.runs / run).is_dir() else ():
