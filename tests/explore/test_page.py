@@ -413,15 +413,16 @@ def test_strips_are_saved_as_png_and_a_latent_as_gif(page: Page, address: str, s
     codes[:, latent] = torch.cat([values, values[1:-1].flip(0)])
     wanted = smooth.decode(codes)[:, 0].numpy() * 255
     with Image.open(saved.value.path()) as gif:
-        assert (gif.n_frames, gif.size, gif.info["loop"]) == (64, (16, 16), 0)  # type: ignore[attr-defined]
+        assert (gif.n_frames, gif.size, gif.info["loop"]) == (64, (160, 160), 0)  # type: ignore[attr-defined]
         for frame in range(0, 64, 9):
             gif.seek(frame)
-            assert np.abs(np.array(gif.convert("L")) - wanted[frame]).max() <= 8  # 32 levels of grey, which are 8 apart
+            enlarged = wanted[frame].repeat(10, 0).repeat(10, 1)
+            assert np.abs(np.array(gif.convert("L")) - enlarged).max() <= 8  # 32 levels of grey, which are 8 apart
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save strips as PNG").click()
     with Image.open(saved.value.path()) as sheet:
-        assert sheet.size == (110 + 9 * 18, 4 * 18)
-        shown = np.array(sheet.convert("L"))[:16, 110:126]
+        assert sheet.size == (160 + 9 * 100, 4 * 100)
+        shown = np.array(sheet.convert("L"))[:96:6, 160:256:6]
     start = first_code(smooth)
     start[0, latent] = low
     assert np.abs(shown - smooth.decode(start)[0, 0].numpy() * 255).max() <= 1

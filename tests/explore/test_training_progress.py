@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import unweave
 from unweave import Run
 from unweave.explore.training_progress import POINTS, ProgressReader, curves
 from unweave.store.lock import beating
@@ -39,6 +40,13 @@ def test_scores_and_reports_are_offered_once_there_are_weights(tmp_path: Path, s
     assert [what for what, _ in ProgressReader().read(folder)["commands"]] == ["repeat or continue it"]
 
 
+def test_commands_name_a_model_of_the_zoo_as_the_command_line_does() -> None:
+    folder = unweave.open("zoo:qlae-rooms3d").folder
+    commands = dict(ProgressReader().read(folder)["commands"])
+    assert commands["score it"] == "unweave score zoo:qlae-rooms3d"
+    assert commands["repeat or continue it"] == "unweave train --from zoo:qlae-rooms3d"
+
+
 def test_the_time_left_follows_the_steps(tmp_path: Path, smooth: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "run"
     folder.mkdir()
@@ -57,11 +65,18 @@ def test_the_time_left_follows_the_steps(tmp_path: Path, smooth: Run, monkeypatc
         assert (found["state"], found["step"], found["secondsLeft"]) == ("running", 4, None)
         write_state(folder, State("running", 4, "test", seconds=8.0))  # two seconds per step
         assert reader.read(folder)["secondsLeft"] == pytest.approx(36 * 2.0)
-        now[0] += 8
-        log(20)  # sixteen steps in eight seconds
+        now[0] += 1
+        log(12)  # eight steps, which began before the first look: a second of them was seen
+        assert reader.read(folder)["secondsLeft"] == pytest.approx(28 * 2.0)
+        now[0] += 4
+        log(20)  # eight steps in four seconds
         assert reader.read(folder)["secondsLeft"] == pytest.approx(20 * 0.5)
         now[0] += 3  # steps stand still, and time passes
         assert reader.read(folder)["secondsLeft"] == pytest.approx(20 * 0.5 - 3)
         now[0] += 60
-        assert reader.read(folder)["secondsLeft"] == 0.0
+        assert reader.read(folder)["secondsLeft"] is None  # it takes longer, nobody knows how long
+        log(30)
+        assert reader.read(folder)["secondsLeft"] == pytest.approx(10 * 67 / 18)
+        log(2)  # started again
+        assert reader.read(folder)["secondsLeft"] == pytest.approx(36 * 2.0)
     assert reader.read(folder)["state"] == "stopped"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from unweave.errors import NOT_ALLOWED, InputError, Unavailable, unknown
+from unweave.errors import NOT_ALLOWED, InputError, Unavailable
 from unweave.own_code import guarded
 from unweave.representation import Representation
 from unweave.store.folder import CONFIGURATION, existing_store, find_run, runs_in, store_folder
@@ -54,11 +54,7 @@ class Selection:
         if found is None or not (found / CONFIGURATION).is_file():
             if name in (self.settings or ()):
                 raise LookupError(f"the run {name} of the study {self.title} has not started.")
-            raise LookupError(
-                str(unknown("run", name[:80], self.folders()))
-                if len(self.folders()) < 50
-                else f"unknown run {name[:80]!r}: it is not in the {self.kind} {self.title}."
-            )
+            raise LookupError(f"unknown run {name[:80]!r}: it is not here, or was deleted.")
         return found
 
     def guarded(self) -> AbstractContextManager[None]:

@@ -18,12 +18,13 @@ from unweave.names import label_of, spelled
 from unweave.store.folder import LOG, read_fields, read_label
 from unweave.store.lock import is_beating, machine, trainer_of
 from unweave.store.state import read_log, read_state, status_of
+from unweave.zoo import PREFIX
 
 TRAIN = ("repeat or continue it", "unweave train --from")  # on a run, can be copied from its page
 OF_WEIGHTS = (("score it", "unweave score"), ("write a report", "unweave report"))  # offered once the run has weights
 POINTS = 400  # of one curve
 ESTIMATED = 5.0  # seconds between two estimates of a study
-LAST = 6  # steps that were seen, from which the remaining time is estimated
+LAST = 6  # steps whose time is known, from which the remaining time is estimated
 
 
 class ProgressReader:
@@ -31,6 +32,7 @@ class ProgressReader:
 
     def __init__(self) -> None:
         self._seen: dict[str, deque[tuple[float, int]]] = {}  # the last times and steps of runs in training
+        self._first: dict[str, int] = {}  # the step at the first look, which was reached some time before it
 
     def read(self, folder: Path) -> dict[str, Any]:
         """Return the progress of a run; see ``static/source.js`` for its fields."""
@@ -42,7 +44,7 @@ class ProgressReader:
         steps = planned if isinstance(planned, int) else step
         version = weights_version(folder)
         commands = (TRAIN, *(OF_WEIGHTS if version else ()))
-        of_run = shlex.join([folder.name, "--store", str(folder.parent)])
+        of_run = _in_commands(folder)
         left = None
         if status == "running":
             left = self._seconds_left(
@@ -50,6 +52,7 @@ class ProgressReader:
             )
         else:
             self._seen.pop(folder.name, None)
+            self._first.pop(folder.name, None)
         return {
             "state": status,
             "step": step,
@@ -67,24 +70,30 @@ class ProgressReader:
         }
 
     def _seconds_left(self, name: str, step: int, steps: int, recorded: int, seconds: float) -> float | None:
-        """Estimate from the last steps that were seen, else from the last checkpoint; None if nothing is known.
+        """Estimate from the last steps that were seen to be reached, else from the last checkpoint.
 
-        The time since the last step that was seen counts as spent, so that the estimate falls while steps stand still.
+        The time since the last step counts as spent, so that the estimate falls while steps stand still. Returns None
+        if nothing is known, and if the run takes longer than was estimated, until its next step is seen.
         """
         now = time.monotonic()
-        seen = self._seen.setdefault(name, deque(maxlen=LAST))
-        if seen and step < seen[-1][1]:  # the run was started again
+        seen = self._seen.setdefault(name, deque([(now, step)], maxlen=LAST))
+        first = self._first.setdefault(name, step)
+        if step < seen[-1][1]:  # the run was started again
             seen.clear()
-        if not seen or step > seen[-1][1]:
             seen.append((now, step))
-        (began, first), (last, reached) = seen[0], seen[-1]
-        if reached > first and last > began:
-            each = (last - began) / (reached - first)
+            self._first[name] = first = step
+        if step > seen[-1][1]:
+            seen.append((now, step))
+        (began, start), *_ = known = [(at, reached) for at, reached in seen if reached > first] or [seen[-1]]
+        last, reached = known[-1]
+        if reached > start:
+            each = (last - began) / (reached - start)
         elif recorded and seconds:
             each = seconds / recorded
         else:
             return None
-        return max(0.0, (steps - step) * each - (now - last))
+        left = (steps - step) * each - (now - last)
+        return left if left > 0 else None
 
 
 class StudyProgress:
@@ -112,6 +121,13 @@ class StudyProgress:
 def is_labelled_here(folder: Path) -> bool:
     """Return whether the label of a run can be changed; models of the zoo and public ones are named by theirs."""
     return not folder.resolve().is_relative_to(data_folder().resolve())
+
+
+def _in_commands(folder: Path) -> str:
+    """Return how commands name a run: a model of the zoo by its label, any other by its name and store."""
+    if folder.resolve().is_relative_to((data_folder() / "zoo").resolve()):
+        return shlex.quote(f"{PREFIX}{read_label(folder)}")
+    return shlex.join([folder.name, "--store", str(folder.parent)])
 
 
 def _stop(folder: Path) -> list[list[str]]:

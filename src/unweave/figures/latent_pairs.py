@@ -42,24 +42,28 @@ def draw_latent_pairs(result: LatentSample) -> Figure:
     """
     count = len(result.latents)
     figure, axes = panel_grid(count, count)
-    for row in range(count):
-        for column in range(count):
-            panel = axes[row, column]
-            if column > row:
-                panel.set_axis_off()
-                continue
-            if column == row:
-                draw_marginal(panel, result, row)
-                panel.set_yticks([])
-                panel.spines["left"].set_visible(False)
-            else:
-                _draw_joint(panel, result, column, row)
-            if row == count - 1:
-                panel.set_xlabel(f"z{result.latents[column]}", fontsize=TEXT, color=latent_colour(result, column))
-            if column == 0 and row:
-                panel.set_ylabel(f"z{result.latents[row]}", fontsize=TEXT, color=latent_colour(result, row))
-            panel.tick_params(labelbottom=row == count - 1, labelleft=column == 0 and row > 0)
-    caption = "Darker is more frequent; each panel has its own scale."
+    for place in range(count):
+        draw_marginal(axes[place, place], result, place)
+        axes[place, place].spines["left"].set_visible(False)
+    ends = [axes[place, place].get_xlim() for place in range(count)]
+    for row, column in np.ndindex(count, count):
+        panel = axes[row, column]
+        if column > row:
+            panel.set_axis_off()
+            continue
+        if column < row:
+            _draw_joint(panel, result, column, row, (*ends[column], *ends[row]))
+        if column == row:
+            panel.set_yticks([])
+        if result.levels is not None:
+            panel.set_xticks([])
+            panel.set_yticks([])
+        if row == count - 1:
+            panel.set_xlabel(f"z{result.latents[column]}", fontsize=TEXT, color=latent_colour(result, column))
+        if column == 0 and row:
+            panel.set_ylabel(f"z{result.latents[row]}", fontsize=TEXT, color=latent_colour(result, row))
+        panel.tick_params(labelbottom=row == count - 1, labelleft=column == 0 and row > 0)
+    caption = "Darker is more frequent; each panel has its own colour scale."
     if any(result.inactive):
         caption += " Names in grey are of inactive latents."
     if result.total > count:
@@ -67,7 +71,10 @@ def draw_latent_pairs(result: LatentSample) -> Figure:
     return lay_out(figure, axes, height=min(1.1, 5.6 / count), title=result.title, caption=caption)
 
 
-def _draw_joint(panel: Any, result: LatentSample, across: int, down: int) -> None:
+def _draw_joint(
+    panel: Any, result: LatentSample, across: int, down: int, extent: tuple[float, float, float, float]
+) -> None:
+    """Draw how often two latents take which values; ``extent`` are the ends of their ranges, across and up."""
     x, y = result.codes[:, across], result.codes[:, down]
     if result.levels is not None:
         shape = (result.levels.shape[1],) * 2
@@ -75,7 +82,7 @@ def _draw_joint(panel: Any, result: LatentSample, across: int, down: int) -> Non
         counts = np.zeros(shape)
         np.add.at(counts, (nearest[1], nearest[0]), 1)
         panel.imshow(counts, vmin=0, cmap=SHARES, origin="lower", aspect="auto", interpolation="nearest")
-        panel.set_xticks([])
-        panel.set_yticks([])
         return
-    panel.hexbin(x, y, gridsize=22, cmap=SHARES, vmin=0, mincnt=1, linewidths=0, rasterized=True)
+    cells: dict[str, Any] = {"gridsize": 26, "extent": extent, "mincnt": 1, "vmin": 0}
+    panel.hexbin(x, y, cmap=SHARES, linewidths=0, rasterized=True, **cells)
+    panel.set(xlim=extent[:2], ylim=extent[2:])

@@ -5,6 +5,7 @@ import { cell } from "unweave/groups";
 
 export const MARGIN = { left: 52, right: 14, top: 26, bottom: 36 };
 const FEW = 8; // different numbers, each of which has a tick if it is short and there is room
+const GAP = 8; // pixels between the texts of two ticks
 const WIDE = 36; // pixels between two ticks
 const SPACE = 0.04; // of the length of an axis, beyond the first and the last value
 
@@ -88,7 +89,7 @@ export function axes(context, box, across, up, [x, y], style) {
   context.strokeStyle = style.getPropertyValue("--line");
   const bottom = box.height - MARGIN.bottom;
   context.textAlign = "center";
-  for (const [left, text] of across.ticks) context.fillText(text, left, bottom + 16);
+  for (const [left, text] of spaced(context, across.ticks)) context.fillText(text, left, bottom + 16);
   context.textAlign = "right";
   for (const [top, text] of up.ticks) {
     context.fillText(shortened(text, 9), MARGIN.left - 7, top + 4);
@@ -99,6 +100,15 @@ export function axes(context, box, across, up, [x, y], style) {
   context.fillText(title(x, across), box.width - MARGIN.right, box.height - 4);
   context.textAlign = "left";
   context.fillText(title(y, up), MARGIN.left, 14);
+}
+
+/** Return every tick, or else every second, third… one, so that their texts have room beside each other. */
+function spaced(context, ticks) {
+  const ends = ticks.map(([left, text]) => [left, context.measureText(text).width / 2 + GAP / 2]);
+  const apart = (chosen) => chosen.every(([left, half], i) => !i || left - half >= chosen[i - 1][0] + chosen[i - 1][1]);
+  let every = 1;
+  while (!apart(ends.filter((_, i) => i % every === 0))) every += 1;
+  return ticks.filter((_, i) => i % every === 0);
 }
 
 /** Draw a straight line. */

@@ -1,15 +1,19 @@
 // Animated GIFs of RGBA pictures, with one palette of 256 colours for all of them (GIF89a, LZW).
 
-/** Return n pictures of RGBA bytes as the bytes of a GIF that repeats forever; a pause is in hundredths of a second. */
-export function makeGif(rgba, n, width, height, pause = 9) {
+/**
+ * Return n pictures of RGBA bytes as the bytes of a GIF that repeats forever. A pause is in hundredths of a second, and
+ * each pixel becomes a square of `times` pixels.
+ */
+export function makeGif(rgba, n, width, height, pause = 9, times = 1) {
   const common = commonColours(rgba);
   const palette = [...common.values()];
   const nearest = nearestIn(common);
   const out = [];
+  const [across, down] = [width * times, height * times];
   const word = (value) => out.push(value & 255, value >> 8);
   out.push(...new TextEncoder().encode("GIF89a"));
-  word(width);
-  word(height);
+  word(across);
+  word(down);
   out.push(0xf7, 0, 0); // a palette of 256 colours
   for (let i = 0; i < 256; i += 1) out.push(...(palette[i] ?? [0, 0, 0]));
   out.push(0x21, 0xff, 11, ...new TextEncoder().encode("NETSCAPE2.0"), 3, 1, 0, 0, 0); // repeat forever
@@ -18,11 +22,11 @@ export function makeGif(rgba, n, width, height, pause = 9) {
     out.push(0x21, 0xf9, 4, 0);
     word(pause);
     out.push(0, 0, 0x2c, 0, 0, 0, 0);
-    word(width);
-    word(height);
+    word(across);
+    word(down);
     out.push(0, 8);
     const indices = Uint8Array.from({ length: size }, (_, i) => nearest(rgba, 4 * (frame * size + i)));
-    const packed = compress(indices);
+    const packed = compress(enlarged(indices, width, across, down, times));
     for (let at = 0; at < packed.length; at += 255) {
       const block = packed.slice(at, at + 255);
       out.push(block.length, ...block);
@@ -31,6 +35,14 @@ export function makeGif(rgba, n, width, height, pause = 9) {
   }
   out.push(0x3b);
   return Uint8Array.from(out);
+}
+
+/** Return pixels of which each is repeated, across and down. */
+function enlarged(pixels, width, across, down, times) {
+  const out = new Uint8Array(across * down);
+  for (let y = 0, at = 0; y < down; y += 1)
+    for (let x = 0; x < across; x += 1, at += 1) out[at] = pixels[Math.floor(y / times) * width + Math.floor(x / times)];
+  return out;
 }
 
 const key = (rgba, at) => ((rgba[at] >> 3) << 10) | ((rgba[at + 1] >> 3) << 5) | (rgba[at + 2] >> 3);

@@ -7,7 +7,7 @@ import { nearest, orderedByFactor, stripValues, traversal } from "unweave/source
 const FRAMES = matchMedia("(max-width: 720px)").matches ? 5 : 9; // of a strip, fewer and larger ones on a phone
 const SHOWN = 24; // rows before "show all"
 const PLAYED = 33; // values of a continuous latent that plays, from end to end
-const LABEL = 110; // pixels beside the strips of a saved picture
+const SAVED = { gif: 160, png: 96 }; // pixels, the least height of a picture that is saved
 const PACE = 90; // milliseconds per value
 
 /** Make the rows of all latents; onChange(code, latent) is called when one is moved. */
@@ -36,7 +36,7 @@ export function makeLatents(description, onChange, decode) {
   async function saveGif(latent) {
     const values = there(latent);
     const rgba = await decode(traversal(code, latent.index, values), values.length);
-    save(`z${latent.index}.gif`, makeGif(rgba, values.length, width, height, latent.levels ? 30 : 9), "image/gif");
+    save(`z${latent.index}.gif`, makeGif(rgba, values.length, width, height, latent.levels ? 30 : 9, Math.ceil(SAVED.gif / height)), "image/gif");
   }
 
   function move(latent, value) {
@@ -72,17 +72,22 @@ export function makeLatents(description, onChange, decode) {
     sheet() {
       const shown = ordered.filter((row) => !row.element.hidden);
       const most = Math.max(...shown.map((row) => row.values.length));
-      const canvas = h("canvas", { width: LABEL + most * (width + 2), height: shown.length * (height + 2) });
+      const times = Math.ceil(SAVED.png / height);
+      const [across, down, text] = [width * times, height * times, (height * times) / 6];
+      const left = 10 * text; // for the names of latents and factors
+      const canvas = h("canvas", { width: left + most * (across + 4), height: shown.length * (down + 4) });
       const context = canvas.getContext("2d");
       context.fillStyle = "white";
       context.fillRect(0, 0, canvas.width, canvas.height);
       context.fillStyle = "black";
-      context.font = "11px sans-serif";
+      context.font = `${text}px sans-serif`;
+      context.imageSmoothingEnabled = false;
       shown.forEach((row, i) => {
-        const top = i * (height + 2);
-        context.fillText(`z${row.latent.index}`, 2, top + height / 2 + 4);
-        context.fillText(words(row.latent.factor ?? ""), 28, top + height / 2 + 4, LABEL - 32);
-        [...row.strip.children].forEach((frame, k) => context.drawImage(frame, LABEL + k * (width + 2), top));
+        const top = i * (down + 4);
+        const middle = top + down / 2 + text / 3;
+        context.fillText(`z${row.latent.index}`, 2, middle);
+        context.fillText(words(row.latent.factor ?? ""), 2.5 * text, middle, left - 3 * text);
+        [...row.strip.children].forEach((frame, k) => context.drawImage(frame, left + k * (across + 4), top, across, down));
       });
       return canvas;
     },

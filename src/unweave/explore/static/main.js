@@ -49,7 +49,8 @@ function route(page) {
 /** Return the names of runs in an address, none if it cannot be read. */
 function namesIn(text) {
   try {
-    return (text ?? "").split(",").filter(Boolean).slice(0, 3).map(decodeURIComponent);
+    const names = (text ?? "").split(",").filter(Boolean).slice(0, 3).map(decodeURIComponent);
+    return names.includes("..") ? [] : names; // it would be another address of the server
   } catch {
     return [];
   }

@@ -40,14 +40,8 @@ export function methodsOf(columns, rows) {
   const column = (name) => columns.find((one) => one.name === name);
   const [recipe, data] = [column("recipe"), column("data")];
   if (!recipe || !data) return [];
-  const settings = columns.filter((one) => one.kind === "setting");
   const several = new Set(rows.map((row) => data.values[row])).size > 1;
-  const varied = new Map(); // the settings in which the runs of a recipe differ
-  for (const one of groupBy(rows, (row) => recipe.values[row])) {
-    const differing = settings.filter((setting) => new Set(one.map((row) => setting.values[row])).size > 1);
-    const repeated = (setting) => setting.name === "strength" && differing.some((other) => other !== setting && one.every((row) => other.values[row] === setting.values[row]));
-    varied.set(recipe.values[one[0]], differing.filter((setting) => !repeated(setting)));
-  }
+  const varied = variedSettings(columns, rows);
   const key = (row) => JSON.stringify([data.values[row], recipe.values[row], ...(varied.get(recipe.values[row]) ?? []).map((setting) => setting.values[row])]);
   const methods = groupBy(rows.filter((row) => recipe.values[row] !== null), key).map((members) => {
     const [first] = members;
@@ -62,7 +56,7 @@ export function methodsOf(columns, rows) {
   return methods.sort((a, b) => compared(a.order, b.order));
 }
 
-/** Return what a run is called: its label, or its method with the settings in which runs differ, and its seed. */
+/** Return what a run is called: its label, or its method with the settings in which runs of the method differ, and its seed. */
 export function runTitle(columns, row) {
   const column = (name) => columns.find((one) => one.name === name);
   const value = (name) => column(name)?.values[row] ?? null;
@@ -70,13 +64,34 @@ export function runTitle(columns, row) {
   return [printed(column("recipe"), value("recipe")), ...settingsOf(columns, row)].join(", ");
 }
 
-/** Return the settings of a row in which runs differ, and its seed, as texts. */
+/** Return the settings of a row in which runs of its method differ, and its seed, as texts. */
 export function settingsOf(columns, row) {
-  const given = columns.filter((one) => one.kind === "setting" && one.values[row] !== null);
-  const repeated = (one) => one.name === "strength" && given.some((other) => other !== one && other.values[row] === one.values[row]);
+  const recipe = columns.find((one) => one.name === "recipe")?.values[row] ?? null;
   const seed = columns.find((one) => one.name === "seed")?.values[row] ?? null;
-  const texts = given.filter((one) => !repeated(one)).slice(0, SETTINGS).map((one) => settingText(one, row));
+  const given = (allVaried(columns).get(recipe) ?? []).filter((one) => one.values[row] !== null);
+  const texts = given.slice(0, SETTINGS).map((one) => settingText(one, row));
   return seed === null ? texts : [...texts, `seed ${seed}`];
+}
+
+/** Return the settings in which the runs of each recipe differ, by recipe. */
+function variedSettings(columns, rows) {
+  const recipe = columns.find((one) => one.name === "recipe");
+  const settings = columns.filter((one) => one.kind === "setting");
+  const varied = new Map();
+  for (const one of recipe ? groupBy(rows, (row) => recipe.values[row]) : []) {
+    const differing = settings.filter((setting) => new Set(one.map((row) => setting.values[row])).size > 1);
+    const repeated = (setting) => setting.name === "strength" && differing.some((other) => other !== setting && one.every((row) => other.values[row] === setting.values[row]));
+    varied.set(recipe.values[one[0]], differing.filter((setting) => !repeated(setting)));
+  }
+  return varied;
+}
+
+const known = new WeakMap(); // of the columns of a table
+
+/** Return the settings in which the runs of each recipe of a whole table differ. */
+function allVaried(columns) {
+  if (!known.has(columns)) known.set(columns, variedSettings(columns, Array.from(columns[0].values, (_, row) => row)));
+  return known.get(columns);
 }
 
 /** Return a setting of a row, as in "beta = 0.5". */

@@ -8,7 +8,7 @@ import { makeCards } from "unweave/run-cards";
 import { ask } from "unweave/server-source";
 import { makeStudyProgress } from "unweave/study-progress";
 
-const ROW = 30; // pixels, the height of a row in style.css
+const ROW = 2; // rem, the height of a row in style.css
 const SPARE = 8; // rows above and below the window
 const MOST = 3; // runs side by side
 const PAUSE = 4000; // milliseconds between two looks at the store
@@ -169,7 +169,7 @@ export function showTable(root, page) {
   function resort() {
     const column = byName.get(kept.sort);
     if (column) matching = sorted(matching, column, kept.descending);
-    body.style.height = `${matching.length * ROW}px`;
+    body.style.height = `${matching.length * ROW}rem`;
     grid.setAttribute("aria-rowcount", matching.length + 1);
     drawRows();
   }
@@ -198,8 +198,9 @@ export function showTable(root, page) {
   }
 
   function drawRows() {
-    const first = Math.max(0, Math.floor(grid.scrollTop / ROW) - SPARE);
-    const last = Math.min(matching.length, Math.ceil((grid.scrollTop + grid.clientHeight) / ROW) + SPARE);
+    const row = ROW * parseFloat(getComputedStyle(document.documentElement).fontSize); // in pixels
+    const first = Math.max(0, Math.floor(grid.scrollTop / row) - SPARE);
+    const last = Math.min(matching.length, Math.ceil((grid.scrollTop + grid.clientHeight) / row) + SPARE);
     const rows = [];
     for (let i = first; i < last; i += 1) rows.push(makeTableRow(matching[i], i));
     body.replaceChildren(...rows);
@@ -231,7 +232,7 @@ export function showTable(root, page) {
       h("div", { role: "cell" }, check),
       cells,
     );
-    element.style.top = `${position * ROW}px`;
+    element.style.top = `${position * ROW}rem`;
     return element;
   }
 

@@ -167,7 +167,8 @@ def lay_out(
     """Place panels below a title and above a legend, so that no text is cut or meets another; return the figure.
 
     Titles and labels of panels are wrapped to the size of the panel, and ticks are thinned out until their labels
-    fit. The height of the figure follows from what it contains. Call it when everything is drawn.
+    fit; names that stand upright below a panel are laid flat where they have room. The height of the figure follows
+    from what it contains. Call it when everything is drawn.
 
     Args:
         figure: The figure of :func:`panel_grid`.
@@ -192,6 +193,7 @@ def lay_out(
     rows, columns = axes.shape
     shown = [(place, panel) for place, panel in _numbered(axes) if panel.axison]
     texts = {panel: (panel.get_title(), panel.get_xlabel(), panel.get_ylabel()) for _, panel in shown}
+    upright = [panel for _, panel in shown if any(label.get_rotation() == 90 for label in panel.get_xticklabels())]
     inner = PAGE - 2 * MARGIN
     beside = text_height(1, TEXT) + 0.04 if side else 0.0
     across = min(width, (inner - beside) / columns - 0.3)
@@ -202,6 +204,8 @@ def lay_out(
         for (row, column), panel in shown:
             panel.set_position((0.2, 0.2, across / PAGE, height / tall))
             _fit_texts(panel, texts[panel], across, height, labels if last else Labels())
+            if panel in upright:
+                _turn_names(panel, across)
             box = panel.get_tightbbox(renderer, for_layout_only=True)
             own, dpi = panel.get_window_extent(renderer), figure.dpi
             left[column] = max(left[column], (own.x0 - box.x0) / dpi)
@@ -304,6 +308,13 @@ def _fit_texts(panel: Any, texts: tuple[str, str, str], width: float, height: fl
         panel.set_ylabel(labels.fit(beside, height, TEXT, 2), fontsize=TEXT, labelpad=3)
     _fit_ticks(panel.xaxis, width, upright=False)
     _fit_ticks(panel.yaxis, height, upright=True)
+
+
+def _turn_names(panel: Any, width: float) -> None:
+    """Write names below a panel from left to right if they have room beside each other, otherwise upright."""
+    named = [label.get_position()[0] for label in panel.get_xticklabels() if label.get_text()]
+    flat = _apart(panel.xaxis, named, width, upright=False)
+    panel.tick_params(axis="x", labelrotation=0 if flat else 90)
 
 
 def _fit_ticks(axis: Any, inches: float, *, upright: bool) -> None:
