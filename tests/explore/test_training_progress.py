@@ -17,7 +17,7 @@ def test_curves_are_thinned_and_begin_with_the_loss() -> None:
     lines = [{"step": step, "kl": step * 2.0, "loss": 1.0 / (1 + step)} for step in range(1000)]
     lines[3]["kl"] = float("nan")
     loss, kl = curves(lines)
-    assert (loss["name"], kl["name"]) == ("loss", "kl")
+    assert (loss["name"], kl["name"], kl["title"]) == ("loss", "kl", "KL")
     assert len(loss["points"]) == len(kl["points"]) == POINTS
     assert (kl["points"][0], kl["points"][-1]) == ([0, 0.0], [999, 1998.0])
     assert all(value == 2 * step for step, value in kl["points"])

@@ -127,7 +127,7 @@ def test_parallel_coordinates_and_curves_of_a_study_open_their_runs(
     curves.get_by_label("Plot").select_option("kl")
     said = tips(page, curves.locator("canvas.curve"), 5)
     last = [run.log[-1]["kl"] for run in study.runs() if run.configuration.recipe == "beta_vae"]
-    found = [float(re.findall(r"kl ([\d.]+)", text)[0]) for text in said]
+    found = [float(re.findall(r"KL ([\d.]+)", text)[0]) for text in said]
     assert sorted(found) == pytest.approx(sorted(last), rel=2e-3)
     assert curves.locator(".legend > *").count() == 5
     curves.get_by_label("log scale").check()

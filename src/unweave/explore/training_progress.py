@@ -14,7 +14,7 @@ from unweave.data import data_folder
 from unweave.explore.open_runs import weights_version
 from unweave.explore.run_selection import Selection
 from unweave.latents.latent import evenly
-from unweave.names import label_of, spelled
+from unweave.names import label_of, spelled, words
 from unweave.store.folder import LOG, read_fields, read_label
 from unweave.store.lock import is_beating, machine, trainer_of
 from unweave.store.state import read_log, read_state, status_of
@@ -155,5 +155,11 @@ def curves(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for name in sorted(names, key=lambda name: (name != "loss", list(names).index(name))):
         points = [[line["step"], line[name]] for line in lines if math.isfinite(line.get(name, math.nan))]
         if points:
-            found.append({"name": name, "points": [points[i] for i in evenly(len(points), POINTS).tolist()]})
+            found.append(
+                {
+                    "name": name,
+                    "title": words(name),
+                    "points": [points[i] for i in evenly(len(points), POINTS).tolist()],
+                }
+            )
     return found

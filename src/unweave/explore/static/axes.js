@@ -89,7 +89,7 @@ export function axes(context, box, across, up, [x, y], style) {
   context.strokeStyle = style.getPropertyValue("--line");
   const bottom = box.height - MARGIN.bottom;
   context.textAlign = "center";
-  for (const [left, text] of spaced(context, across.ticks)) context.fillText(text, left, bottom + 16);
+  for (const [left, text] of spaced(context, across.ticks, box.width)) context.fillText(text, left, bottom + 16);
   context.textAlign = "right";
   for (const [top, text] of up.ticks) {
     context.fillText(shortened(text, 9), MARGIN.left - 7, top + 4);
@@ -102,13 +102,14 @@ export function axes(context, box, across, up, [x, y], style) {
   context.fillText(title(y, up), MARGIN.left, 14);
 }
 
-/** Return every tick, or else every second, third… one, so that their texts have room beside each other. */
-function spaced(context, ticks) {
-  const ends = ticks.map(([left, text]) => [left, context.measureText(text).width / 2 + GAP / 2]);
-  const apart = (chosen) => chosen.every(([left, half], i) => !i || left - half >= chosen[i - 1][0] + chosen[i - 1][1]);
+/** Return every tick, or else every second, third… one, so that their texts have room beside each other and in the box. */
+function spaced(context, ticks, width) {
+  const half = (text) => context.measureText(text).width / 2;
+  const inside = ticks.map(([left, text]) => [Math.max(half(text), Math.min(left, width - half(text))), text]);
+  const apart = (chosen) => chosen.every(([left, text], i) => !i || left - half(text) >= chosen[i - 1][0] + half(chosen[i - 1][1]) + GAP);
   let every = 1;
-  while (!apart(ends.filter((_, i) => i % every === 0))) every += 1;
-  return ticks.filter((_, i) => i % every === 0);
+  while (!apart(inside.filter((_, i) => i % every === 0))) every += 1;
+  return inside.filter((_, i) => i % every === 0);
 }
 
 /** Draw a straight line. */

@@ -1,7 +1,7 @@
 // Curves against the step of training: one chart per term of a run, or one chart of several runs.
 import { fromAddress, toAddress } from "unweave/address";
 import { MARGIN, axes, range } from "unweave/axes";
-import { h, notice, short, words } from "unweave/element";
+import { h, notice, short } from "unweave/element";
 import { PALETTE } from "unweave/groups";
 import { latest } from "unweave/latest";
 import { makePlot } from "unweave/plot";
@@ -16,9 +16,9 @@ export function makeTerms() {
   let shown = [];
 
   function redraw() {
-    for (const { name, points } of shown) {
+    for (const { name, title, points } of shown) {
       const chart = charts.get(name);
-      chart.plot.draw({ term: name, lines: [{ name: words(name), points, row: null }], logarithmic: log.checked, untitled: true });
+      chart.plot.draw({ term: title, lines: [{ name: title, points, row: null }], logarithmic: log.checked, untitled: true });
       chart.last.textContent = short(points.at(-1)[1], 4);
     }
   }
@@ -27,10 +27,10 @@ export function makeTerms() {
     element: h("div", {}, h("label", { class: "log" }, log, "log scale"), grid),
     show(curves) {
       shown = curves;
-      for (const { name } of curves.filter((curve) => !charts.has(curve.name))) {
+      for (const { name, title } of curves.filter((curve) => !charts.has(curve.name))) {
         const [plot, last] = [makeCurves(), h("b", {})];
         charts.set(name, { plot, last });
-        grid.append(h("figure", {}, h("figcaption", {}, words(name), last), plot.element));
+        grid.append(h("figure", {}, h("figcaption", {}, title, last), plot.element));
       }
       grid.parentElement.hidden = !curves.length;
       redraw();
@@ -46,13 +46,14 @@ export function makeRunCurves(onOpen) {
   const log = logBox(choose);
   const note = h("p", { class: "hint" });
   let runs = []; // with their curves
+  let titles = new Map(); // of terms, by their names
 
   const load = latest(async (wanted) => {
     const found = await Promise.allSettled(wanted.map(({ source }) => source.progress())); // some may be damaged
     runs = wanted.map((run, i) => ({ ...run, curves: found[i].value?.curves ?? [] })).filter((run) => run.curves.length);
-    const names = [...new Set(runs.flatMap((run) => run.curves.map((curve) => curve.name)))];
-    const chosen = [fromAddress("term"), term.value, "loss", names[0]].find((name) => names.includes(name));
-    term.replaceChildren(...names.map((name) => h("option", { value: name, selected: name === chosen }, words(name))));
+    titles = new Map(runs.flatMap((run) => run.curves.map(({ name, title }) => [name, title])));
+    const chosen = [fromAddress("term"), term.value, "loss", ...titles.keys()].find((name) => titles.has(name));
+    term.replaceChildren(...[...titles].map(([name, title]) => h("option", { value: name, selected: name === chosen }, title)));
     redraw();
   }, problem.show);
 
@@ -66,7 +67,7 @@ export function makeRunCurves(onOpen) {
       const found = curves.find((curve) => curve.name === term.value);
       return found ? [{ name: title, row, points: found.points }] : [];
     });
-    plot.draw({ term: term.value, lines, logarithmic: log.checked });
+    plot.draw({ term: titles.get(term.value) ?? "", lines, logarithmic: log.checked });
   }
 
   return {
@@ -103,6 +104,7 @@ function paint(context, box, { term, lines, logarithmic, untitled = false }, sty
     context.setLineDash(dashOf(i));
     context.beginPath();
     for (const [step, value] of one.points) context.lineTo(across.place(step), up.place(value));
+    if (one.points.length === 1) context.arc(across.place(one.points[0][0]), up.place(one.points[0][1]), 2, 0, 7); // a line needs two
     context.stroke();
   });
   context.setLineDash([]);
@@ -114,7 +116,7 @@ function paint(context, box, { term, lines, logarithmic, untitled = false }, sty
   }
 
   function text({ name, step, value }) {
-    return [name, `step ${step.toLocaleString("en")}`, `${words(term)} ${short(value, 4)}`];
+    return [name, `step ${step.toLocaleString("en")}`, `${term} ${short(value, 4)}`];
   }
 
   /** Return the curve that is closest to a place, with its point at that step. */
@@ -131,7 +133,7 @@ function paint(context, box, { term, lines, logarithmic, untitled = false }, sty
   }
 
   const final = items.map((item) => `${item.name} ${short(item.value, 4)}`).slice(0, 6).join(", ");
-  return { items, near, legend: lines.length > 1 ? usable.map(legendOf) : [], label: `${words(term)} against the step: ${final}.` };
+  return { items, near, legend: lines.length > 1 ? usable.map(legendOf) : [], label: `${term} against the step: ${final}.` };
 }
 
 function legendOf({ name }, i) {

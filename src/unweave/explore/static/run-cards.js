@@ -41,7 +41,7 @@ export function makeCards() {
     const state = value("state");
     const named = value("label") || settingsOf(columns, row).join(" · ");
     const started = state !== "not started";
-    const link = state === "failed" || state === "damaged" ? "see what happened" : "move the latents";
+    const link = { failed: "see what happened", damaged: "see what happened", running: "watch it train" }[state] ?? "move the latents";
     return h(
       "article",
       { class: "card", "data-run": name },

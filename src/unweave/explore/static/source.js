@@ -46,7 +46,7 @@
 //                                                                 latent given each value of the factor, by their indices
 // source.jacobian(codes) → Promise<Float32Array>                  can.jacobian; D signed pictures of H × W values: the
 //                                                                 derivative by each latent, of the strongest channel
-// source.progress() → Promise<{state, step, steps, secondsLeft, checkpoint, curves: [{name, points: [[step, value]…]}…],
+// source.progress() → Promise<{state, step, steps, secondsLeft, checkpoint, curves: [{name, title, points: [[step, value]…]}…],
 //                              psnr, error, traceback, title, configuration, label, labelled,
 //                              commands: [[what, command]…]}>     can.live; labelled is whether the label can be changed
 // source.label(label) → Promise<label>                             can.live; give the run a label, "" for none

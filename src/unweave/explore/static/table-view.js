@@ -98,7 +98,7 @@ export function showTable(root, page) {
 
   function take(table) {
     version = table.version;
-    all = table.columns.filter((column) => column.values.some((value) => value !== null && value !== ""));
+    all = table.columns.filter((column) => column.name === "label" || column.values.some((value) => value !== null && value !== ""));
     byName = new Map(all.map((column) => [column.name, column]));
     axes = table.axes;
     charts.offer(all, axes);
@@ -109,7 +109,7 @@ export function showTable(root, page) {
   function showColumns() {
     columns = all.filter((column) => column.name === "run" || !kept.hidden.has(column.name));
     widths = `2rem ${columns.map(width).join(" ")} 1fr`;
-    grid.style.setProperty("--run", width(columns[0] ?? { name: "", values: [] }));
+    grid.style.setProperty("--run", columns.length ? width(columns[0]) : "0px");
     drawHead();
     refilter();
   }
@@ -215,9 +215,9 @@ export function showTable(root, page) {
       onchange: () => mark(name, check),
     });
     const cells = columns.map((column) => {
-      const value = column.values[row];
-      const text = textOf(column, value);
-      const kind = [isNumeric(column) ? "number" : "", column.name === "state" ? `state ${text.replace(" ", "-")}` : ""]
+      const text = cellText(column, row);
+      const unnamed = column.name === "label" && !column.values[row];
+      const kind = [isNumeric(column) ? "number" : "", unnamed ? "unnamed" : "", column.name === "state" ? `state ${text.replace(" ", "-")}` : ""]
         .join(" ")
         .trim();
       return h(
@@ -234,6 +234,20 @@ export function showTable(root, page) {
     );
     element.style.top = `${position * ROW}rem`;
     return element;
+  }
+
+  /** Return the text of a cell; a run without a label is told by its method. */
+  function cellText(column, row) {
+    const value = column.values[row];
+    if (column.name === "label" && !value) return runTitle(all, row);
+    return textOf(column, value);
+  }
+
+  /** Return the width that the name and the first values of a column need. */
+  function width(column) {
+    const lengths = column.values.slice(0, 200).map((_, row) => cellText(column, row).length);
+    const longest = Math.min(24, Math.max(titleOf(column).length + 2, ...lengths));
+    return `${(longest * (isNumeric(column) ? 0.52 : 0.6) + 1.3).toFixed(2)}rem`;
   }
 
   function mark(name, check) {
@@ -294,13 +308,6 @@ function address(name) {
 function textOf(column, value) {
   if (typeof value !== "number") return String(printed(column, value) ?? "");
   return column.name === "seed" ? String(value) : short(value, 3);
-}
-
-/** Return the width that the name and the first values of a column need. */
-function width(column) {
-  const lengths = column.values.slice(0, 200).map((value) => textOf(column, value).length);
-  const longest = Math.min(24, Math.max(titleOf(column).length + 2, ...lengths));
-  return `${(longest * (isNumeric(column) ? 0.52 : 0.6) + 1.3).toFixed(2)}rem`;
 }
 
 /** Choose a run for a comparison; a fourth one begins a new choice. */
