@@ -25,6 +25,9 @@ def corners(images):
 class Made:
     def __call__(self, images):
         return corners(images)
+
+layers = {"corners": corners, "rows": lambda images: corners(images)[:, :1].repeat(1, 2)}
+none = {}
 """
 SMALL = ["--metric", "mig", "--metric", "follows", "--samples", "300", "--test-samples", "60"]
 RNG = np.random.default_rng(0)
@@ -69,22 +72,39 @@ def test_an_encoder_is_scored_with_its_matrix(
     assert "y0" not in unfollowed
 
 
-def test_a_class_is_made_and_encoders_are_compared(
+def test_several_encoders_are_rows_of_one_table(
     module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [f"{module}:corners", f"{module}:Made", "--data", "xysquares,size=8", *SMALL]
-    assert run(monkeypatch, "score", *words) == 0
-    head, first, *_ = capsys.readouterr().out.splitlines()
-    assert head.split() == ["metric", f"{module}:corners", f"{module}:Made"]
-    name, one, other = first.split()
-    assert name == "mig"
-    assert one == other
+    small = ["--data", "xysquares,size=8", "--metric", "mig,mcc", *SMALL[4:]]
+    assert run(monkeypatch, "score", f"{module}:Made", f"{module}:layers", *small) == 0
+    head, *rows = capsys.readouterr().out.splitlines()[:4]
+    assert head.split() == ["mig", "mcc"]
+    own, data = __import__(module), unweave.load("xysquares", size=8)
+    named = {f"{module}:Made": own.corners, f"{module}:layers.corners": own.corners}
+    named[f"{module}:layers.rows"] = own.layers["rows"]
+    sizes = {"samples": 300, "test_samples": 60}
+    tables = {name: unweave.score(each, data, metrics=["mig", "mcc"], **sizes).table for name, each in named.items()}
+    assert [row.split() for row in rows] == [[name, *(f"{v:.4f}" for v in t.values())] for name, t in tables.items()]
+    assert tables[f"{module}:layers.rows"]["mcc"] < tables[f"{module}:Made"]["mcc"]
+    assert run(monkeypatch, "score", f"{module}:layers", *small, "--json") == 0  # of one network, the keys alone
+    assert set(json.loads(capsys.readouterr().out)) == {"corners", "rows"}
+
+
+def test_a_narrow_screen_gets_the_table_in_parts(
+    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [f"{module}:layers", "--data", "xysquares,size=8", "--metric", "mig,mcc,modularity", *SMALL[4:]]
+    assert run(monkeypatch, "score", *words, width=40) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [line[0] for line in lines if line] == ["mig", "corners", "rows", "modularity", "corners", "rows"]
+    assert lines[0] == ["mig", "mcc"]
 
 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
         (["score", "own_corners:corners"], "the encoder own_corners:corners needs data: name it with --data"),
+        (["score", "own_corners:none", "--data", "xysquares"], "the dictionary own_corners:none has no encoders"),
         (["score", "own_corners:cornrs", "--data", "xysquares,size=8"], "cornrs"),
         (
             ["figure", "traversals", "own_corners:corners", "--data", "xysquares,size=8"],

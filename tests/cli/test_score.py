@@ -50,14 +50,15 @@ def test_several_runs_list_what_was_not_computed_and_name_runs_that_differ(
     table = {"mig": Value(0.5)}
     scored = {
         "encoders:first": Scores(table, {"udr": "needs several runs", "elbo": "no posterior"}),
-        "encoders:second": Scores(table, {"udr": "needs several runs"}),
+        "encoders:second": Scores(table, {"udr": "needs several runs"}, notes={"mig": "a note"}),
     }
     opened = [SimpleNamespace(name=name) for name in scored]
     monkeypatch.setattr("unweave.cli.score.open_representations", lambda *_, **__: opened)
     monkeypatch.setattr("unweave.training.score", lambda each, *_, **__: scored[each.name])
     assert run(monkeypatch, "score", *scored) == 0
     printed, _, left_out = capsys.readouterr().out.partition("not computed:\n")
-    assert printed.split() == ["metric", *scored, "mig", "0.5000", "0.5000"]
+    first, second = scored
+    assert printed.split() == ["mig", first, "0.5000", second, "0.5000", "mig:", "a", "note", f"({second})"]
     assert left_out == "  udr: needs several runs\n  elbo: no posterior (encoders:first)\n"
     assert run(monkeypatch, "score", *scored, "--json") == 0
     assert json.loads(capsys.readouterr().out) == {name: {"mig": 0.5} for name in scored}

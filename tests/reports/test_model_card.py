@@ -216,11 +216,20 @@ def test_a_run_comes_back_as_it_was_with_a_card(hub: Hub, mine: unweave.Run) -> 
     index = json.loads(next(line for line in head.splitlines() if line.startswith("model-index: "))[13:])
     assert index[0]["results"][0]["metrics"] == [{"type": "mig", "name": "MIG", "value": mine.scores.table["mig"]}]
     assert f"| MIG | {mine.scores.table['mig']:.3f} | " in card
-    assert "chance" in card
+    assert "| score | value | chance | better |\n| --- | --- | --- | --- |\n" in card
     assert 'unweave.open("hf://somebody/bars")' in card
     assert "![What each latent does](traversals.png)" in card
     assert files["traversals.png"].startswith(b"\x89PNG")
     assert "@inproceedings{higgins2017" in card
+    assert "@inproceedings{kingma2014" in card  # of its latent
+
+
+def test_a_card_without_chance_levels_has_no_column_of_them(hub: Hub, mine: unweave.Run) -> None:
+    (mine.folder / SCORES).unlink()
+    unweave.score(mine, bars(), metrics=["sap"], samples=60, test_samples=20)
+    unweave.push(mine, ADDRESS, data=bars())
+    card = hub.files("somebody/bars")["README.md"].decode()
+    assert f"| score | value | better |\n| --- | --- | --- |\n| SAP | {mine.scores.table['sap']:.3f} | higher |" in card
 
 
 def test_a_run_of_the_hub_is_downloaded_once_for_each_commit(hub: Hub, mine: unweave.Run) -> None:

@@ -216,11 +216,9 @@ def open_representations(
             raise InputError(
                 "--missing can be used with --codes only: write it behind the data, as in --data photos/,missing=drop."
             )
-        return [
-            opened
-            for name in dict.fromkeys(names or ())
-            for opened in (_encoders(name, data) if ENCODER.fullmatch(name) else open_runs([name], store, trust=trust))
-        ]
+        each: list[str] = list(dict.fromkeys(names or ()))
+        encoders = {name: _encoders(name, data, several=len(each) > 1) for name in each if ENCODER.fullmatch(name)}
+        return [opened for name in each for opened in encoders.get(name) or open_runs([name], store, trust=trust)]
     from unweave.data.files.factor_tables import read_matrix
     from unweave.data.files.own_sources import read_factors
     from unweave.representation import Codes
@@ -246,8 +244,11 @@ def _kinds(words: Sequence[str] | None) -> dict[str, str] | None:
     return {name: kind for name, _, kind in pairs} or None
 
 
-def _encoders(name: str, data: FactorData | None) -> list[Encoder]:
-    """Return the encoder of a name, or those of a dictionary, such as the layers of a network."""
+def _encoders(name: str, data: FactorData | None, *, several: bool) -> list[Encoder]:
+    """Return the encoder of a name, or those of a dictionary, such as the layers of a network, by their keys.
+
+    With ``several`` names, those of a dictionary have its name in front, as two networks may have the same layers.
+    """
     from unweave.own_code import imported
     from unweave.representation import Encoder
 
@@ -255,7 +256,9 @@ def _encoders(name: str, data: FactorData | None) -> list[Encoder]:
         raise InputError(f"the encoder {name} needs data: name it with --data, as in --data dsprites,size=32.")
     found: Any = imported("encoder", name)
     if isinstance(found, Mapping):
-        return [Encoder(encode, data, name=str(key)) for key, encode in found.items()]
+        if not found:
+            raise InputError(f"the dictionary {name} has no encoders.")
+        return [Encoder(encode, data, name=f"{name}.{key}" if several else str(key)) for key, encode in found.items()]
     made: Any = found() if inspect.isclass(found) else found
     return [Encoder(made, data, name=name)]
 

@@ -27,6 +27,7 @@ from unweave.cli.options import (
     Store,
     Trust,
     Verbose,
+    console,
     is_data_option,
     load_data,
     open_representations,
@@ -210,6 +211,7 @@ def _score(
 ) -> None:
     from unweave.metrics.scoring.display import placed
     from unweave.representation import Codes
+    from unweave.study.results import Grid
     from unweave.training import Run
     from unweave.training import score as measure
 
@@ -225,13 +227,17 @@ def _score(
         print_scores(next(iter(scored.values())), matrix=matrix)
     else:
         shown = {each.name[:8] if isinstance(each, Run) else each.name: scored[name_of(each)] for each in opened}
-        rows = list(dict.fromkeys(row for scores in scored.values() for row in scores.table))
+        columns = list(dict.fromkeys(column for scores in shown.values() for column in scores.table))
 
-        def cell(scores: Scores, row: str) -> str:
-            return placed(scores.table[row], scores.worth.get(row)) if row in scores.table else ""
+        def cell(scores: Scores, column: str) -> str:
+            return placed(scores.table[column], scores.worth.get(column)) if column in scores.table else ""
 
-        cells = ((row, *(cell(scores, row) for scores in scored.values())) for row in rows)
-        print_table(("metric", *shown), cells)
+        rows = [[name, *(cell(scores, column) for column in columns)] for name, scores in shown.items()]
+        for part in Grid("", ["", *columns], rows, [], fixed=1).fitting(console.width):
+            print_table(part.columns, part.rows)
+            print_line("")
+        for line in _by_run({name: scores.notes for name, scores in shown.items()}):
+            print_line(line)
         for name, scores in shown.items():
             print_follows(scores, f"{name}:", matrix=matrix)
         _print_left_out(shown)
@@ -270,19 +276,24 @@ def _print_against(
 
 
 def _print_left_out(scored: Mapping[str, Scores]) -> None:
-    """Print which metrics were not computed and why; runs are named where this is not the same for all."""
-    runs: dict[tuple[str, str], list[str]] = {}  # by metric and reason
-    for run, scores in scored.items():
-        for metric, reason in scores.left_out.items():
-            runs.setdefault((metric, reason), []).append(run)
-    lines: dict[tuple[str, str], list[str]] = {}  # metrics by reason and runs
-    for (metric, reason), names in runs.items():
-        where = "" if len(names) == len(scored) else f" ({', '.join(names)})"
-        lines.setdefault((reason, where), []).append(metric)
-    if lines:
+    """Print which metrics were not computed and why."""
+    if lines := _by_run({name: scores.left_out for name, scores in scored.items()}):
         print_line("\nnot computed:")
-    for (reason, where), metrics in lines.items():
-        print_line(f"  {', '.join(metrics)}: {reason}{where}")
+    for line in lines:
+        print_line(f"  {line}")
+
+
+def _by_run(told: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return what each run tells about its metrics; runs are named where they do not all tell the same."""
+    runs: dict[tuple[str, str], list[str]] = {}  # by metric and text
+    for run, texts in told.items():
+        for metric, text in texts.items():
+            runs.setdefault((metric, text), []).append(run)
+    lines: dict[tuple[str, str], list[str]] = {}  # metrics by text and runs
+    for (metric, text), names in runs.items():
+        where = "" if len(names) == len(told) else f" ({', '.join(names)})"
+        lines.setdefault((text, where), []).append(metric)
+    return [f"{', '.join(metrics)}: {text}{where}" for (text, where), metrics in lines.items()]
 
 
 def _columns(word: str) -> list[int]:

@@ -87,12 +87,13 @@ def model_card(facts: RunFacts, address: HubAddress, *, picture: bool) -> str:
     """
     idea = [facts.about, ""] if facts.about else []
     shown = [f"![What each latent does]({PICTURE})", "", "Each row moves one latent over its range.", ""]
-    cells = [
-        (words(score.name), _number(score.value), chance_of(facts, score).rstrip("."), _better(score.metric))
-        for score in facts.scores
+    chance = [chance_of(facts, score).rstrip(".") for score in facts.scores]
+    head = ("score", "value", "chance", "better") if any(chance) else ("score", "value", "better")
+    rows = [
+        (words(score.name), _number(score.value), *([told] if any(chance) else []), _better(score.metric))
+        for score, told in zip(facts.scores, chance, strict=True)
     ]
-    rows = [f"| {' | '.join(row)} |" for row in cells]
-    table = ["| score | value | chance | better |", "|---|---|---|---|", *rows]
+    table = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
     fields = facts.configuration.model_dump(mode="json")
     settings = [f"| `{name}` | {value} |" for name, value in used_settings_of(fields).items()]
     return "\n".join(
