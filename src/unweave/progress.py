@@ -125,7 +125,8 @@ class _Counted:
         scale, unit = (1e6, "MB") if self._unit == "bytes" else (1, self._unit)
         parts = [f"{self._done / scale:,.0f} of {self._total / scale:,.0f} {unit}"]
         if speed > 0:
-            parts += [f"{speed / scale:,.1f}/s", f"{duration((self._total - self._done) / speed)} left"]
+            parts += [f"{speed / scale:,.1f}/s"] if speed / scale >= 0.05 else []  # not 0.0/s
+            parts += [f"{duration((self._total - self._done) / speed)} left"]
         return f"{self._task}: {', '.join(parts)}" + (f"; {self._note}" if self._note else "")
 
     def _show(self, text: str) -> None:

@@ -59,11 +59,23 @@ def test_a_run_whose_data_are_not_here_has_no_picture(tmp_path: Path) -> None:
     assert "<img" not in html
 
 
-def test_a_study_has_its_results(tmp_path: Path) -> None:
+def test_a_study_has_its_results_after_a_bar(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     study = unweave.Study(SPEC, store=tmp_path)
     html = study._repr_html_()
-    assert re.search(r"<td[^>]*>not started</td><td[^>]*>\d+</td>", html)
+    assert re.search(r"<td[^>]*>not started</td><td[^>]*>6</td>", html)
     assert "<img" not in html
+    monkeypatch.setitem(progress.SECONDS, "normal", 0.0)
+    study.run(workers=1)
+    shown = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"study tiny: 0 of 6 runs; \d under way", shown[0])
+    assert any(re.match(r"study tiny: 6 of 6 runs, ([\d.]+/s, )?0 s left", line) for line in shown)
+    html = study._repr_html_()
+    assert re.search(r"<td[^>]*>finished</td><td[^>]*>6</td>", html)
+    mig = study.table({"recipe": "ae"})["mig"]
+    assert f"{mig.mean():.3f} ± {mig.std():.3f}" in html
+    assert picture(html).width > 300
 
 
 def test_scores_and_images_without_factors() -> None:

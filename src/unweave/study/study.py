@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from unweave.errors import InputError, Stopped, extra, whole
 from unweave.lazy import later
 from unweave.names import score_fields
+from unweave.progress import progress
 from unweave.store.index import RecordTable
 from unweave.store.store import Store
 from unweave.study.columns import read_table, with_disentanglement, with_settings
@@ -153,7 +155,7 @@ class Study:
             retry: Whether failed runs are tried again.
             patience: How long to wait for a store at an address that cannot be reached, in seconds; after that, the
                 study ends, and what is finished on this machine is delivered when it is run again.
-            report: A function that is called for each run that ends.
+            report: A function that is called for each run that ends. Without it and ``watch``, a bar is shown.
             watch: A function that is called about once a second with the names of the runs that are left and of those
                 under way.
             **execution: Settings of the execution of each run, such as ``device``.
@@ -176,10 +178,12 @@ class Study:
             stopped = ""  # why the study cannot go on
             while tasks := self._tasks(part, execution, patience, tried=said.keys()):
                 left = set(tasks)
+                bar = progress(f"study {self.spec.name}", len(tasks), unit="runs")
 
                 def ended(one: Report, left: set[str] = left) -> None:
                     left.discard(one.run)
                     said[one.run] = one
+                    advance(1)
                     if report is not None:
                         report(one)
                     if len(said) % ENDED == 0:
@@ -187,13 +191,15 @@ class Study:
 
                 def under_way(names: list[str], waiting_for: str, left: set[str] = left) -> None:
                     self.waiting_for = waiting_for
+                    advance(0, waiting_for or f"{len(names)} under way")
                     if watch is not None:
                         watch(left, names)
 
-                try:
-                    chosen.run_tasks(tasks, ended, under_way)
-                except Stopped as error:
-                    stopped = str(error)
+                with nullcontext(lambda amount, note="": None) if report or watch else bar as advance:
+                    try:
+                        chosen.run_tasks(tasks, ended, under_way)
+                    except Stopped as error:
+                        stopped = str(error)
                 for run in left:  # not carried out, which is not tried again and again
                     said[run] = Report(run, "busy", 0.0, stopped)
                 if self.spec.select is None or stopped:
