@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
@@ -82,7 +83,7 @@ def test_several_encoders_are_rows_of_one_table(
     own, data = __import__(module), unweave.load("xysquares", size=8)
     named = {f"{module}:Made": own.corners, f"{module}:layers.corners": own.corners}
     named[f"{module}:layers.rows"] = own.layers["rows"]
-    sizes = {"samples": 300, "test_samples": 60}
+    sizes: Any = {"samples": 300, "test_samples": 60}
     tables = {name: unweave.score(each, data, metrics=["mig", "mcc"], **sizes).table for name, each in named.items()}
     assert [row.split() for row in rows] == [[name, *(f"{v:.4f}" for v in t.values())] for name, t in tables.items()]
     assert tables[f"{module}:layers.rows"]["mcc"] < tables[f"{module}:Made"]["mcc"]

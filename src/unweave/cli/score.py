@@ -233,9 +233,10 @@ def _score(
             return placed(scores.table[column], scores.worth.get(column)) if column in scores.table else ""
 
         rows = [[name, *(cell(scores, column) for column in columns)] for name, scores in shown.items()]
-        for part in Grid("", ["", *columns], rows, [], fixed=1).fitting(console.width):
+        for place, part in enumerate(Grid("", ["", *columns], rows, [], fixed=1).fitting(console.width)):
+            if place:
+                print_line("")
             print_table(part.columns, part.rows)
-            print_line("")
         for line in _by_run({name: scores.notes for name, scores in shown.items()}):
             print_line(line)
         for name, scores in shown.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from unweave.metrics.estimators.parallel_fits import each_factor
-from unweave.metrics.scoring.inputs import Floats, Integers, Labelled, standardised
+from unweave.metrics.scoring.inputs import Floats, Integers, Labelled, dead, standardised
 from unweave.metrics.scoring.vectors import Columns
 
 
@@ -92,7 +92,7 @@ def vector_information(vectors: Floats, classes: Integers, *, neighbours: int) -
 def neighbour_table(sample: Labelled, groups: Columns, *, neighbours: int, seed: int) -> Floats:
     """Return the information (G, K) of the columns of each group with each factor, in nats.
 
-    It is Ross's estimate for classes, and Kraskov's for continuous factors.
+    It is Ross's estimate for classes, and Kraskov's for continuous factors. Constant columns have none.
     """
     rng = np.random.default_rng(seed)
     codes = separated(sample.codes, rng)
@@ -105,7 +105,7 @@ def neighbour_table(sample: Labelled, groups: Columns, *, neighbours: int, seed:
         values = real[sample.factors[:, factor] >= 0][:, [factor]]
         return np.array([kraskov_information(known[:, g], values, neighbours=neighbours) for g in groups])
 
-    return np.stack(each_factor(column, range(sample.factors.shape[1])), axis=1)
+    return _without_constant(sample, groups, np.stack(each_factor(column, range(sample.factors.shape[1])), axis=1))
 
 
 def vector_table(sample: Labelled, groups: Columns, *, neighbours: int) -> Floats:
@@ -116,7 +116,13 @@ def vector_table(sample: Labelled, groups: Columns, *, neighbours: int) -> Float
         known = classes >= 0
         for latent, group in enumerate(groups):
             table[latent, factor] = vector_information(codes[known][:, group], classes[known], neighbours=neighbours)
-    return table
+    return _without_constant(sample, groups, table)
+
+
+def _without_constant(sample: Labelled, groups: Columns, table: Floats) -> Floats:
+    """Return the information (G, K) with 0 for groups of constant columns, in which noise would be compared."""
+    constant = dead(sample.codes)
+    return np.where([[bool(constant[group].all())] for group in groups], 0.0, table)
 
 
 def _nearer(points: Floats, centers: Floats, reach: Floats) -> Integers:

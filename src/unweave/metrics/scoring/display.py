@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -37,7 +38,9 @@ def table_rows(table: Mapping[str, float], worth: Mapping[str, Worth]) -> list[t
 
 
 def placed(value: float, worth: Worth | None) -> str:
-    """Return a score with its chance level and interval, as in ``0.061 (chance 0.004 ± 0.001)``."""
+    """Return a score with its chance level and interval, as in ``0.061 (chance 0.004 ± 0.001)``; a dash for none."""
+    if math.isnan(value):  # as of downstream accuracy with more labels than there are
+        return "—"
     return f"{value:.4f}" if worth is None else f"{value:.3f} ({worth})"
 
 
