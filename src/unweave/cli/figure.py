@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,11 +39,7 @@ from unweave.names import titled
 from unweave.written import parse
 
 if TYPE_CHECKING:
-    import pandas
-
-    from unweave.data import FactorData
     from unweave.figures import Figure
-    from unweave.representation import Representation
 
 PICTURES, MOVING, NUMBERS = (".png", ".svg", ".pdf"), (".gif", ".mp4"), (".csv",)
 
@@ -95,8 +90,12 @@ def figure(
     With runs, --data names the data set to draw instead of the one that they were trained on. With --json, print the
     numbers of the figure, and write a file only if --out is given.
     """
+    import torch
+
     from unweave.figures.figure import records_of
     from unweave.questions import figure_named
+    from unweave.questions._figure import make_figure
+    from unweave.study.columns import read_table
 
     if name == "list":
         _print_list(as_json)
@@ -117,20 +116,16 @@ def figure(
             raise InputError(f"unknown setting of {entry.name} {key!r}: did you mean 'data.{key}'?")
     given = entry.check_settings(given)
     sets = [load_data(word, options) for word in data or ()]
-    with titled({} if study is None else open_study(study, store).titles):
-        result = _result(
-            entry,
-            given,
-            seed,
-            runs=runs or (),
-            represented=represented,
-            study=study,
-            table=table,
-            where=where,
-            sets=sets,
-            store=store,
-            trust=trust,
-        )
+    of: Any = sets if entry.source == "data" else []
+    if table is not None:
+        of = chosen(read_table(table, "--table"), where)
+    elif study is not None:
+        of = open_study(study, store)
+    elif not of:
+        of = open_representations(runs, represented, store, trust=trust, data=sets[0] if sets else None)
+    with titled({} if study is None else of.titles):
+        generator = torch.Generator().manual_seed(seed)
+        result = make_figure(entry, of, sets, generator, given, parse(where, "--where"))
         if as_json:
             print_json(records_of(entry, result))
         if out is not None or not as_json:
@@ -211,68 +206,6 @@ def _check_source(
         raise InputError(f"{name} shows one run at a time, got {len(runs)}.")
     if data and len(data) > 1:
         raise InputError(f"{name}: give --data once; all runs are then shown on it.")
-
-
-def _result(
-    entry: Figure,
-    settings: dict[str, Any],
-    seed: int,
-    *,
-    runs: Sequence[str],
-    represented: GivenCodes,
-    study: str | None,
-    table: Path | None,
-    where: list[str] | None,
-    sets: Sequence[FactorData],
-    store: str | None,
-    trust: bool,
-) -> Any:
-    import torch
-
-    generator = torch.Generator().manual_seed(seed)
-    if table is not None:
-        from unweave.study.columns import read_table
-
-        return entry.make(chosen(read_table(table, "--table"), where), **settings)
-    if study is not None:
-        return entry.make(_table_of_study(entry, study, store, parse(where, "--where")), **settings)
-    if entry.source == "data" and sets:
-        for own in sets:
-            if not (own.has_factors and own.can_intervene and own.space.has_positions):
-                raise InputError(f"{entry.name} needs data with an image of every combination of factors.")
-        return entry.make(sets, generator, **settings)
-    opened = open_representations(runs, represented, store, trust=trust, data=sets[0] if sets else None)
-    if entry.source == "table":
-        return entry.make(entry.table_of(opened), **settings)
-    return entry.of_runs(opened, list(sets) * len(opened) if sets else _data_of(opened), generator, **settings)
-
-
-def _data_of(opened: Sequence[Representation]) -> list[FactorData]:
-    """Open the data of each run; the same data is opened once."""
-    from unweave.training import Run
-
-    found: dict[str, FactorData] = {}
-    data = []
-    for each in opened:
-        place = each.configuration.data.model_dump_json() if isinstance(each, Run) else str(id(each))
-        if place not in found:
-            found[place] = each.data()
-        data.append(found[place])
-    return data
-
-
-def _table_of_study(entry: Figure, spec: str, store: str | None, where: dict[str, Any]) -> pandas.DataFrame:
-    from unweave.figures.figure import table_of_runs
-
-    opened = open_study(spec, store)
-    if entry.rows is not table_of_runs:
-        return entry.rows(opened.runs(where))
-    frame = opened.table(where)
-    finished = frame[frame["state"] == "finished"]
-    if not len(finished):
-        chosen_ones = f" among those with {where}" if where else ""
-        raise InputError(f"no run of {spec} is finished{chosen_ones}: unweave study run {spec}")
-    return finished
 
 
 def _write(entry: Figure, result: Any, path: Path) -> None:

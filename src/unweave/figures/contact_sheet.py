@@ -11,6 +11,7 @@ from torch import Tensor
 from unweave.data import FactorData
 from unweave.data.files.factor_tables import Table
 from unweave.figures.drawing.strips import draw_strips
+from unweave.latents.latent import evenly
 from unweave.names import spelled, words
 
 if TYPE_CHECKING:
@@ -66,11 +67,15 @@ def make_sheet(data: FactorData, generator: torch.Generator, *, columns: int = M
         drawn = data.sample(1, generator).factors  # a point that has an image
         assert drawn is not None
         for axis, name in enumerate(data.space.names[:MOST_FACTORS]):
-            line = data.space.traverse(drawn[0], axis)
-            line = line[data.exist(line)]
-            steps = torch.linspace(0, len(line) - 1, min(len(line), columns)).round().long()
-            rows.append((words(name), data.images(line[steps], generator)))
+            rows.append((words(name), _along(data, drawn[0], axis, generator, columns)))
     return Sheet(spelled(data.name), tuple(rows))
+
+
+def _along(data: FactorData, point: Tensor, axis: int, generator: torch.Generator, columns: int) -> Tensor:
+    """Return at most ``columns`` images of a traversal of one factor through a point, evenly spaced."""
+    line = data.space.traverse(point, axis)
+    line = line[data.exist(line)]
+    return data.images(line[evenly(len(line), columns)], generator)
 
 
 def _by_value(data: FactorData, axis: int, generator: torch.Generator, columns: int) -> tuple[Tensor, tuple[str, ...]]:
@@ -78,7 +83,7 @@ def _by_value(data: FactorData, axis: int, generator: torch.Generator, columns: 
     assert data.labels is not None
     column = data.labels[:, axis]
     values = column[~column.isnan()].unique()  # sorted
-    shown = values[torch.linspace(0, len(values) - 1, min(len(values), max(2, columns // PER_VALUE))).round().long()]
+    shown = values[evenly(len(values), max(2, columns // PER_VALUE))]
     each = columns // len(shown)
     table: Table | None = getattr(data, "table", None)
     rows: list[Tensor] = []
@@ -113,10 +118,7 @@ def make_order(data: FactorData, generator: torch.Generator, *, columns: int = M
         assert drawn is not None
         point = drawn[0]
     for axis, (name, size) in enumerate(zip(data.space.names, data.space.sizes, strict=True)):
-        line = data.space.traverse(point, axis)
-        line = line[data.exist(line)]
-        steps = torch.linspace(0, len(line) - 1, min(len(line), columns)).round().long()
-        rows.append((f"{words(name)} 0 to {size - 1}", data.images(line[steps], generator)))
+        rows.append((f"{words(name)} 0 to {size - 1}", _along(data, point, axis, generator, columns)))
     return Sheet(f"{spelled(data.name)}: the order of its factors, the last varies fastest", tuple(rows))
 
 

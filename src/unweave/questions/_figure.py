@@ -13,13 +13,13 @@ import torch
 from unweave.data import FactorData
 from unweave.data import load as load_data
 from unweave.errors import InputError
-from unweave.figures.figure import SOURCES, Figure, table_of_runs
+from unweave.figures.figure import NEEDS, SOURCES, Figure, table_of_runs
 from unweave.figures.mutual_information import ABOVE_CHANCE, Information, draw_maps
 from unweave.metrics import Scores
 from unweave.names import titled
 from unweave.representation import Encoder, Representation
 from unweave.study import Study
-from unweave.training import open_run
+from unweave.training import Run, open_run
 
 if TYPE_CHECKING:
     import pandas
@@ -70,7 +70,7 @@ def figure(
         data = [data]
     sets = [load_data(each) if isinstance(each, str) else each for each in data or ()]
     with titled(of.titles if isinstance(of, Study) else {}):
-        made = _make(entry, of, sets, torch.Generator().manual_seed(seed), entry.check_settings(settings))
+        made = make_figure(entry, of, sets, torch.Generator().manual_seed(seed), entry.check_settings(settings))
         return shown_by_notebooks(entry.draw(made))
 
 
@@ -87,13 +87,33 @@ def png_of(drawn: Drawn) -> bytes:
     return stream.getvalue()
 
 
-def _make(
-    entry: Figure, of: Any, sets: list[FactorData], generator: torch.Generator, settings: Mapping[str, Any]
+def make_figure(
+    entry: Figure,
+    of: Any,
+    sets: Sequence[FactorData],
+    generator: torch.Generator,
+    settings: Mapping[str, Any],
+    where: Mapping[str, Any] | None = None,
 ) -> Any:
+    """Return what a figure draws, from anything that it can be made from.
+
+    Args:
+        entry: The figure.
+        of: A study, a table of runs, data sets, or runs and other representations, runs also by name.
+        sets: The data set to show instead of that of the runs, or one for each of them.
+        generator: The source of randomness.
+        settings: The settings of the figure, checked.
+        where: The settings of the runs of a study that are shown; by default all.
+
+    Returns:
+        The argument of ``entry.draw``.
+    """
     if isinstance(of, Study):
         if entry.source != "table":
-            return _make(entry, of.runs(), sets, generator, settings)
-        return entry.make(_finished(of) if entry.rows is table_of_runs else entry.rows(of.runs()), **settings)
+            return make_figure(entry, of.runs(where), sets, generator, settings)
+        return entry.make(
+            _finished(of, where) if entry.rows is table_of_runs else entry.rows(of.runs(where)), **settings
+        )
     if hasattr(of, "columns"):
         if entry.source != "table":
             raise InputError(f"{entry.name} shows {SOURCES[entry.source]}, not a table.")
@@ -102,15 +122,27 @@ def _make(
     if several and all(isinstance(each, FactorData) for each in several):
         if entry.source != "data":
             raise InputError(f"{entry.name} needs {SOURCES[entry.source]}, got data only.")
+        if not all(own.has_factors and own.can_intervene and own.space.has_positions for own in several):
+            raise InputError(f"{entry.name} needs {NEEDS['grid']}.")
         return entry.make(several, generator, **settings)
     runs = [_representation(each, sets) for each in several]
     if not runs or not all(isinstance(each, Representation) for each in runs):
         wrong = next((type(each).__name__ for each in runs if not isinstance(each, Representation)), "nothing")
         raise InputError(f"{entry.name} needs {SOURCES[entry.source]}, got {wrong}.")
+    if entry.source == "table":
+        return entry.make(entry.table_of(runs), **settings)
     if sets and len(sets) not in (1, len(runs)):
         raise InputError(f"{entry.name}: give one data set, or one for each of the {len(runs)} runs, got {len(sets)}.")
-    own = sets * len(runs) if len(sets) == 1 else sets or [run.data() for run in runs]
+    own = list(sets) * len(runs) if len(sets) == 1 else sets or _data_of(runs)
     return entry.of_runs(runs, own, generator, **settings)
+
+
+def _data_of(runs: Sequence[Representation]) -> list[FactorData]:
+    """Open the data of each run; the same data is opened once."""
+    places = [run.configuration.data.model_dump_json() if isinstance(run, Run) else str(id(run)) for run in runs]
+    found = {place: run for run, place in zip(runs, places, strict=True)}
+    opened = {place: run.data() for place, run in found.items()}
+    return [opened[place] for place in places]
 
 
 def _representation(each: Any, sets: Sequence[FactorData]) -> Any:
@@ -124,11 +156,12 @@ def _representation(each: Any, sets: Sequence[FactorData]) -> Any:
     return Encoder(each, sets[0])
 
 
-def _finished(study: Study) -> pandas.DataFrame:
-    table = study.table()
+def _finished(study: Study, where: Mapping[str, Any] | None) -> pandas.DataFrame:
+    table = study.table(where)
     finished = table[table["state"] == "finished"]
     if not len(finished):
-        raise InputError(f"no run of {study.spec.name} is finished: run it first.")
+        among = f" among those with {dict(where)}" if where else ""
+        raise InputError(f"no run of {study.spec.name} is finished{among}: run it first, as by unweave study run.")
     return finished
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -288,7 +289,4 @@ def varying(runs: list[Planned]) -> list[str]:
 
 def by_data(runs: list[Planned]) -> Iterator[tuple[str, int]]:
     """Yield each data set with its number of runs."""
-    counts: dict[str, int] = {}
-    for run in runs:
-        counts[run.data.label] = counts.get(run.data.label, 0) + 1
-    yield from counts.items()
+    yield from Counter(run.data.label for run in runs).items()

@@ -110,11 +110,7 @@ class Study:
 
     def status(self) -> dict[str, int]:
         """Return how many runs are in each state; "unscored" are finished but lack a metric."""
-        counts: dict[str, int] = {}
-        for row in self.rows():
-            state = self._state(row)
-            counts[state] = counts.get(state, 0) + 1
-        return counts
+        return dict(Counter(self._state(row) for row in self.rows()))
 
     def rows(self, planned: list[Planned] | None = None) -> list[Row]:
         """Return what the store has of runs, by default of all."""

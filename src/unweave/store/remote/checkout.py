@@ -113,7 +113,8 @@ class Delivery:
         Of a finished run, the files whose names begin with ``unscored`` are left out.
         """
         state = self._list()
-        if state is None or (state.status != "finished" and _step(self._folder) > state.step):
+        here = _state_in(self._folder)
+        if state is None or (state.status != "finished" and here is not None and here.step > state.step):
             return
         finished = state.status == "finished"
         needed = [name for name in self._marks if not (finished and name.startswith(unscored))]
@@ -293,17 +294,14 @@ def _files(folder: Path) -> Files:
     return found
 
 
-def _step(folder: Path) -> int:
+def _state_in(folder: Path) -> State | None:
+    """Return the state of a run, None if it has none that can be read."""
     try:
-        state = read_state(folder)
+        return read_state(folder)
     except Unavailable:
-        return -1
-    return -1 if state is None else state.step
+        return None
 
 
 def _status(folder: Path) -> str:
-    try:
-        state = read_state(folder)
-    except Unavailable:
-        return ""
+    state = _state_in(folder)
     return "" if state is None else state.status
