@@ -161,7 +161,8 @@ def _finished(study: Study, where: Mapping[str, Any] | None) -> pandas.DataFrame
     finished = table[table["state"] == "finished"]
     if not len(finished):
         among = f" among those with {dict(where)}" if where else ""
-        raise InputError(f"no run of {study.spec.name} is finished{among}: run it first, as by unweave study run.")
+        advice = f"unweave study run {study.file}" if study.file else "run it first."
+        raise InputError(f"no run of {study.file or study.spec.name} is finished{among}: {advice}")
     return finished
 
 

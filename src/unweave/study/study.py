@@ -58,7 +58,7 @@ class Study:
 
     def __init__(self, spec: str | Path | Spec, *, store: str | Path | None = None) -> None:
         """``spec`` is the path of a TOML file, a name such as tripod/lite, a TOML text, or a Spec."""
-        self._text, self._file = "", ""
+        self._text, self.file = "", ""  # the file, or the name of a specification that comes with Unweave
         if isinstance(spec, Spec):
             self.spec = spec
         elif isinstance(spec, str) and "\n" in spec:
@@ -66,7 +66,7 @@ class Study:
         else:
             path = find_spec(spec)
             self.spec = read_spec(path)
-            self._text, self._file = path.read_text(encoding="utf-8"), f"{spec}: "
+            self._text, self.file = path.read_text(encoding="utf-8"), str(spec)
         self.set_aside: dict[str, str] = {}  # damaged runs that the last call of run has set aside, with reasons
         self.unfinished: dict[str, str] = {}  # runs that the last call of run did not finish, with reasons
         self.waiting_for = ""  # what a call of run waits for, such as a node of a Ray cluster
@@ -84,7 +84,7 @@ class Study:
         try:
             return plan(self.spec, self._text)
         except InputError as error:
-            raise error.reworded(f"{self._file}{error}") from error
+            raise error.reworded(f"{self.file}: {error}" if self.file else str(error)) from error
 
     def all_planned(self) -> list[Planned]:
         """Return the runs of all stages; those of the second are known once the first is finished."""
