@@ -34,19 +34,28 @@ class InputError(ValueError):
         setting: The name of the setting that the error is about, if it is about one.
         value: The value that was refused.
         known: The names that would have been accepted.
+        meant: Those of them that were probably meant.
         code: The kind of error, where callers distinguish it: one of the constants of this module.
     """
 
     def __init__(
-        self, message: str = "", *, setting: str = "", value: object = None, known: Iterable[str] = (), code: str = ""
+        self,
+        message: str = "",
+        *,
+        setting: str = "",
+        value: object = None,
+        known: Iterable[str] = (),
+        meant: Iterable[str] = (),
+        code: str = "",
     ) -> None:
         super().__init__(shortened(message))
-        self.setting, self.value, self.known, self.code = setting, value, tuple(known), code
+        self.setting, self.value, self.known, self.meant, self.code = setting, value, tuple(known), tuple(meant), code
 
     def reworded(self, message: str, *, setting: str | None = None) -> InputError:
         """Return the same error with another message or setting."""
         setting = self.setting if setting is None else setting
-        return InputError(message, setting=setting, value=self.value, known=self.known, code=self.code)
+        fields: dict[str, Any] = {"value": self.value, "known": self.known, "meant": self.meant, "code": self.code}
+        return InputError(message, setting=setting, **fields)
 
 
 class Unavailable(OSError):
@@ -118,9 +127,9 @@ def unknown(what: str, name: str, known: Iterable[str], *, setting: str = "") ->
         near = [each for each in known if name.startswith(f"{each}.")] or near
     near = [plain[_plain(name)]] if _plain(name) in plain else near
     names = f"expected one of {', '.join(known)}." if known else "there are none."
-    meant = f"did you mean {' or '.join(map(repr, near))}?" if near else names
-    message = f"unknown {what} {name!r}: {meant}"
-    return InputError(message, setting=setting, value=name, known=known, code=UNKNOWN)
+    rest = f"did you mean {' or '.join(map(repr, near))}?" if near else names
+    message = f"unknown {what} {name!r}: {rest}"
+    return InputError(message, setting=setting, value=name, known=known, meant=near, code=UNKNOWN)
 
 
 def _plain(name: str) -> str:

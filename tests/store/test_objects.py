@@ -42,10 +42,10 @@ def test_objects_are_written_listed_read_moved_and_removed(objects: Objects, tmp
 
 
 def test_only_the_first_creates_an_object(objects: Objects) -> None:
-    assert objects.create("claims/one", b"mine")
-    assert not objects.create("claims/one", b"yours")
+    assert objects.put("claims/one", b"mine", expected="")
+    assert objects.put("claims/one", b"yours", expected="") is None
     assert objects.read("claims/one") == b"mine"
-    assert objects.create("claims/one", b"mine")  # the answer to the first attempt may have been lost
+    assert objects.put("claims/one", b"mine", expected="")  # the answer to the first attempt may have been lost
 
 
 def test_what_fails_for_a_moment_is_tried_again(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:

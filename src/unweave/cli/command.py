@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -89,8 +88,8 @@ def _no_option(
     else:
         meant = f"--set {setting}={value}"
         if "." not in setting and arguments and (error := _refusal(command, arguments[0], setting, value)):
-            if guess := re.search(r"did you mean '([\w.]+)'\?$", str(error)):
-                return InputError(f"there is no option {name}: did you mean --set {guess[1]}={value}?")
+            if len(error.meant) == 1:
+                return InputError(f"there is no option {name}: did you mean --set {error.meant[0]}={value}?")
             return InputError(f"there is no option {name}; settings are given as {meant}, but {error}")
     return InputError(f"there is no option {name}: did you mean {meant}?" if meant else f"there is no option {name}.")
 

@@ -338,14 +338,15 @@ def _unknown_setting(
     elif meant not in known:
         meant = next((name for name in (key.replace("-", "_"), key.lower()) if name in known), "")
     if meant:
-        return InputError(f"unknown setting of {title} {key!r}: did you mean {meant!r}?", setting=key, code=UNKNOWN)
+        message = f"unknown setting of {title} {key!r}: did you mean {meant!r}?"
+        return InputError(message, setting=key, meant=[meant], code=UNKNOWN)
     having = [name for name in RECIPES if key in parameters_of(name)]
     if having:
         having = [name for name in (f"{key}_{title}", f"{key}_vae") if name in having][:1] or having
         reason = f"{title} has no setting {key!r}: use {' or '.join(having)}, which {HAVE[len(having) > 1]} it."
         return InputError(reason, setting=key, known=known, code=UNKNOWN)
     guess = unknown(f"setting of {title}", key, known, setting=key)
-    if str(guess).endswith("?"):
+    if guess.meant:
         return guess
     main = ", ".join([*parameters, *(name for name in MAIN if name not in parameters)])
     where = f"unweave recipes show {title}" if isinstance(recipe, str) else "docs/training.md"

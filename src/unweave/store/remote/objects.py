@@ -145,10 +145,6 @@ class Objects:
         self.system.pipe_file(self._at(path), content)
         return _mark(self.system.info(self._at(path)))
 
-    def create(self, path: str, content: bytes) -> bool:
-        """Write an object unless it exists, and return whether it was written; see :meth:`put`."""
-        return self.put(path, content, expected="") is not None
-
     def upload(self, file: Path, path: str) -> None:
         """Copy a file of this machine to an object."""
         self._made(lambda: self._tried(lambda: self.system.put_file(str(file), self._at(path))))
