@@ -26,6 +26,8 @@ from unweave.figures.traversals import STEPS, draw_traversals, make_traversals, 
 from unweave.figures.two_latents import draw_two_latents, make_two_latents
 from unweave.representation import Representation
 
+RECONSTRUCTION, EFFECTS = "Reconstruction", "What the latents do"  # topics of several figures
+FACTORS, DISTRIBUTION = "Latents and factors", "Distribution of the codes"
 _FIGURES = (
     Figure(
         "reconstructions",
@@ -34,6 +36,7 @@ _FIGURES = (
         compare_reconstructions,
         draw_comparison,
         needs=("encoder", "decoder"),
+        topic=RECONSTRUCTION,
         paper="Locatello et al. 2019, figure 1",
     ),
     Figure(
@@ -43,6 +46,7 @@ _FIGURES = (
         make_samples,
         draw_samples,
         needs=("end", "decoder"),
+        topic=RECONSTRUCTION,
     ),
     Figure(
         "traversals",
@@ -51,6 +55,7 @@ _FIGURES = (
         make_traversals,
         draw_traversals,
         needs=("end", "encoder", "decoder"),
+        topic=EFFECTS,
         paper="Michlo et al. 2023, figure 7",
         frames=traversal_frames,
         moving={"steps": STEPS},
@@ -62,6 +67,7 @@ _FIGURES = (
         make_two_latents,
         draw_two_latents,
         needs=("end", "encoder", "decoder", "two latents"),
+        topic=EFFECTS,
         paper="Hsu et al. 2024, figure 4",
     ),
     Figure(
@@ -71,6 +77,7 @@ _FIGURES = (
         make_interventions,
         draw_interventions,
         needs=("end", "encoder", "decoder", "factors"),
+        topic=FACTORS,
         paper="Hsu et al. 2024, figures 7 to 10",
     ),
     Figure(
@@ -80,6 +87,7 @@ _FIGURES = (
         make_mutual_information,
         draw_mutual_information,
         needs=("end", "factors"),
+        topic=FACTORS,
         paper="Hsu et al. 2024, figure 5",
     ),
     Figure(
@@ -89,6 +97,7 @@ _FIGURES = (
         make_dci_importance,
         draw_dci_importance,
         needs=("end", "factors"),
+        topic=FACTORS,
     ),
     Figure(
         "jacobian",
@@ -97,6 +106,7 @@ _FIGURES = (
         make_jacobians,
         draw_jacobians,
         needs=("encoder", "decoder"),
+        topic=EFFECTS,
         paper="Rhodes & Lee 2021, figures 1 to 3, 6 and 8 to 10",
     ),
     Figure(
@@ -106,6 +116,7 @@ _FIGURES = (
         make_curvature,
         draw_curvature,
         needs=("end", "networks"),
+        topic=EFFECTS,
     ),
     Figure(
         "latent_marginals",
@@ -114,6 +125,7 @@ _FIGURES = (
         make_latent_marginals,
         draw_latent_marginals,
         needs=("end",),
+        topic=DISTRIBUTION,
     ),
     Figure(
         "latent_pairs",
@@ -122,6 +134,7 @@ _FIGURES = (
         make_latent_pairs,
         draw_latent_pairs,
         needs=("end", "two latents"),
+        topic=DISTRIBUTION,
     ),
     Figure(
         "kernel_densities",
@@ -130,6 +143,7 @@ _FIGURES = (
         make_kernel_densities,
         draw_kernel_densities,
         needs=("end", "networks", "two latents"),
+        topic=DISTRIBUTION,
         paper="Hsu et al. 2024, figure 3",
     ),
     Figure(
@@ -139,6 +153,7 @@ _FIGURES = (
         make_run_distances,
         draw_run_distances,
         needs=("encoder", "grid"),
+        topic=FACTORS,
         paper="Michlo et al. 2023, figures 4 and 10",
     ),
     Figure(
@@ -148,6 +163,7 @@ _FIGURES = (
         make_training_curves,
         draw_training_curves,
         needs=("log",),
+        topic="Training",
         skips=True,
     ),
     Figure(

@@ -101,6 +101,7 @@ class Figure:
     make: Callable[..., Any]
     draw: Callable[[Any], Drawn]
     needs: tuple[Need, ...] = ()
+    topic: str = "Further figures"  # the section of a report about runs that shows it
     paper: str = ""  # figures of the papers that it corresponds to
     rows: Callable[[Sequence[Run]], pandas.DataFrame] = table_of_runs  # the table of runs, if the source is a table
     frames: Callable[[Any], list[Any]] | None = None  # of an animation

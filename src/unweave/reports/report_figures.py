@@ -36,14 +36,6 @@ WIDTH, HEIGHT, EDGE = 250, 34, 7  # of a strip, in pixels
 MANY = 300  # values; more are drawn as bars of equal width whose opacity is their number
 BARS = 118
 RUNS = tuple(colour for colour in COLOURS if colour != "#000000")  # colours of runs, visible on white and on black
-TOPICS: dict[str, tuple[str, ...]] = {
-    "Reconstruction": ("reconstructions", "samples"),
-    "What the latents do": ("traversals", "two_latents", "jacobian", "curvature"),
-    "Latents and factors": ("mutual_information", "dci_importance", "interventions", "distances"),
-    "Distribution of the codes": ("latent_marginals", "latent_pairs", "kernel_densities"),
-    "Training": ("training_curves",),
-}
-OTHER = "Further figures"
 BYTES = 3_300_000  # of all pictures; a page stores them in base64, which takes a third more
 MOST_RUNS = 6  # beyond, figures of single runs are left out
 
@@ -227,18 +219,17 @@ def show_figures(several: Sequence[Facts], watch: Watch | None = None) -> list[S
     opened = [(facts, facts.run, facts.data) for facts in several if facts.run is not None and facts.data is not None]
     if not opened:
         return []
-    known = {name: figure for name, figure in FIGURES.items() if figure.source in ("run", "runs")}
-    ordered = [name for names in TOPICS.values() for name in names if name in known]
-    figures = [known[name] for name in (*ordered, *(name for name in known if name not in ordered))]
+    known = [figure for figure in FIGURES.values() if figure.source in ("run", "runs")]
+    topics = dict.fromkeys(figure.topic for figure in known)
+    figures = [figure for topic in topics for figure in known if figure.topic == topic]
     alone = len(opened) if len(opened) <= MOST_RUNS else 0
     budget = Budget(sum(1 if figure.source == "runs" else alone for figure in figures))
-    shown: dict[str, list[Html]] = {topic: [] for topic in (*TOPICS, OTHER)}
+    shown: dict[str, list[Html]] = {topic: [] for topic in topics}
     for figure in figures:
         if watch is not None:
             watch(words(figure.name))
-        topic = next((topic for topic, names in TOPICS.items() if figure.name in names), OTHER)
         if (content := _shown(figure, opened, budget)) is not None:
-            shown[topic].append(content)
+            shown[figure.topic].append(content)
     return [Section(topic, joined(parts)) for topic, parts in shown.items() if parts]
 
 

@@ -24,17 +24,6 @@ from unweave.store.record import read_record
 if TYPE_CHECKING:
     import pandas
 
-PARTS = {  # what one of several scores of a metric asks
-    "dci.disentanglement": "Does each latent help to predict one factor only?",
-    "dci.completeness": "Is each factor predicted by one latent only?",
-    "dci.informativeness": "How accurately do the latents predict the factors?",
-    "infomec.modularity": "Does each active latent depend on at most one factor?",
-    "infomec.compactness": "Is each factor encoded by one active latent only?",
-    "infomec.explicitness": "How well does a linear model predict the factors from the latents?",
-    "downstream.score": "How accurately do simple classifiers learn the factors from the codes?",
-    "downstream.efficiency_logistic": "How much of its accuracy does logistic regression reach with 100 labels?",
-    "downstream.efficiency_boosted": "How much of their accuracy do boosted trees reach with 100 labels?",
-}
 NOBODY = "no comparable run in the store"
 ALONE = "The store has no other finished run that was trained on the same data and scored in the same way"
 LEGEND = "Grey dots are other finished runs in the store that were trained on the same data and scored in the same way"
@@ -81,7 +70,8 @@ def _line(name: str, several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[
     range_ = metric.ranges.get(part, metric.range) if metric else ""
     others = _together([each.values(score) for each, score in zip(peers, scores, strict=True) if score])
     baselines = _together([each.baseline_values(score) for each, score in zip(peers, scores, strict=True) if score])
-    meaning = f"{PARTS.get(name, metric.question)} {_better(best, range_)}" if metric else "A metric of your own."
+    asks = metric.asks.get(part, metric.question) if metric else ""
+    meaning = f"{asks} {_better(best, range_)}" if metric else "A metric of your own."
     values = [score.value if score else None for score in scores]
     where = _where(values, others, baselines, best, range_, name)
     placed = "; ".join(filter(None, (chance_of(facts, score) for facts, score in zip(several, scores, strict=True))))

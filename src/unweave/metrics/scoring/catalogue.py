@@ -84,6 +84,7 @@ class Metric:
     weakness: str
     variants: dict[str, str] = field(default_factory=dict)  # published forms and their settings, by source
     ranges: Mapping[str, str] = field(default_factory=dict)  # of scores that do not have the range of the metric
+    asks: Mapping[str, str] = field(default_factory=dict)  # the question of one of several scores
     continuous: str = ""  # what it does with continuous factors
     words: bool = True  # accepts words as factors
     sparse: bool = False  # accepts sparse codes
@@ -220,6 +221,11 @@ METRICS: dict[str, Metric] = _named(
             "Hsu et al. 2024 (Tripod)": "importance='forest', which holds out a tenth of 10,000 samples",
             "code of Michlo et al. 2023, during training": "train=1,000, 500 to test",
         },
+        asks={
+            "disentanglement": "Does each latent help to predict one factor only?",
+            "completeness": "Is each factor predicted by one latent only?",
+            "informativeness": "How accurately do the latents predict the factors?",
+        },
         splits_itself={"importance": "forest"},
         most_latents=WIDE,
         continuous="boosted trees with squared error (forest: its regressor, svm: Lasso), R² in place of accuracy",
@@ -254,6 +260,11 @@ METRICS: dict[str, Metric] = _named(
             "Hsu et al. 2024 (Tripod)": "variant='tripod'",
             "Hsu et al. 2023 (QLAE), standalone": "variant='qlae'",
             "Hsu et al. 2023 (QLAE), training code": "variant='qlae-training'",
+        },
+        asks={
+            "modularity": "Does each active latent depend on at most one factor?",
+            "compactness": "Is each factor encoded by one active latent only?",
+            "explicitness": "How well does a linear model predict the factors from the latents?",
         },
         ranges={"explicitness": "0 to 1, may fall below 0"},
         most_latents=WIDE,
@@ -514,6 +525,11 @@ METRICS: dict[str, Metric] = _named(
         "higher",
         "Rewards any information, whether separated or not.",
         {"Locatello et al. 2019": "sizes=(10, 100, 1000, 10000), 5,000 to test"},
+        asks={
+            "score": "How accurately do simple classifiers learn the factors from the codes?",
+            "efficiency_logistic": "How much of its accuracy does logistic regression reach with 100 labels?",
+            "efficiency_boosted": "How much of their accuracy do boosted trees reach with 100 labels?",
+        },
         costly=True,
         continuous="ridge regression and boosted trees with squared error, R² in place of accuracy",
     ),
