@@ -91,36 +91,10 @@ SEVERAL = {  # metrics with several scores, which are fields of their results; a
     ),
     "linearity": ("score", "axis_ratio", "axis_alignment"),
 }
-POOLED = (
-    "beta_vae_score",
-    "factor_vae_score",
-    "irs",
-    "omes",
-    "selectivity",
-)  # drawn from the samples, or from new images as published
-CAPITALS = (
-    "auc",
-    "bce",
-    "dci",
-    "dcimig",
-    "dip",
-    "edi",
-    "elbo",
-    "f1",
-    "fsq",
-    "irs",
-    "jemmig",
-    "kl",
-    "l1",
-    "l2",
-    "mcc",
-    "mig",
-    "mse",
-    "omes",
-    "psnr",
-    "sap",
-    "udr",
-)
+CAPITALS = {
+    "auc", "bce", "dci", "dcimig", "dip", "edi", "elbo", "f1", "fsq", "irs", "jemmig", "kl", "l1", "l2", "mcc", "mig",
+    "mse", "omes", "psnr", "sap", "udr",
+}  # fmt: skip
 OWN = "own"  # the name of all data that comes from the user's own files and arrays
 ARRAY_FILES = {".npy", ".npz", ".h5", ".hdf5"}  # endings of files of images, left out of a label
 

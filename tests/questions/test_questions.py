@@ -36,7 +36,7 @@ def test_answers_do_not_depend_on_the_order_of_rows() -> None:
 def test_what_a_table_lacks_is_a_sentence_for_each_question() -> None:
     found = answers(noise_table("mig", data=("dsprites",), seeds=1))
     reasons = {name: answer for name, answer in found.items() if isinstance(answer, str)}
-    assert set(found) - set(reasons) == {"score_ranges", "scores_by_strength", "method_differences"}
+    assert {"score_ranges", "scores_by_strength", "method_differences"} <= set(found) - set(reasons)
     assert "needs at least two data sets, and the table has one." in reasons["transfer_between_data"]
     assert all(name in reason and reason.endswith((".", "?")) for name, reason in reasons.items())
 
@@ -61,8 +61,12 @@ def test_every_answer_can_be_drawn(name: str) -> None:
 
 def test_undefined_values_can_be_drawn() -> None:
     constant = noise_table("mig").assign(sap=0.5)
+    written = {}
     for name in ("metric_agreement", "score_ranges", "variance_explained", "method_differences", "beating_random"):
-        QUESTIONS[name].draw(QUESTIONS[name].table(constant)).canvas.draw()
+        figure = QUESTIONS[name].draw(QUESTIONS[name].table(constant))
+        figure.canvas.draw()
+        written[name] = {text.get_text() for panel in figure.axes for text in panel.texts}
+    assert "–" in written["metric_agreement"]  # sap is the same for all, so that it has no correlation
 
 
 def test_every_question_compares_by_the_metrics_that_the_table_names() -> None:

@@ -12,6 +12,7 @@ from unweave.data import SETS, DataIdentity, FactorData
 from unweave.errors import InputError, Unavailable
 from unweave.latents import LATENTS
 from unweave.metrics import METRICS
+from unweave.metrics.scoring.catalogue import source_of
 from unweave.metrics.scoring.worth import Worth
 from unweave.names import method_of, spelled
 from unweave.progress import duration
@@ -19,7 +20,7 @@ from unweave.recipes import RECIPES
 from unweave.recipes.published import idea_of
 from unweave.representation import Codes, Representation
 from unweave.store.folder import read_label
-from unweave.store.measurements import Measurement, name_of_data, read_protocol, source_of
+from unweave.store.measurements import Measurement, name_of_data, read_protocol
 from unweave.store.record import Record, read_record
 from unweave.terms import TERMS
 from unweave.training import open_run, score

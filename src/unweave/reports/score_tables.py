@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unweave.data import DataIdentity, identity_of
 from unweave.errors import InputError, Unavailable
 from unweave.metrics import METRICS
+from unweave.metrics.scoring.catalogue import source_of
 from unweave.metrics.scoring.encoded import sample_sizes
 from unweave.names import score_fields, words
 from unweave.reports.facts import Facts, RunFacts, Score, protocol_of, scores_in
 from unweave.reports.html import Html, Section, counted, joined, make_table, ordinal, run_commands, shown, tag
 from unweave.reports.report_figures import colour_of, draw_strip
 from unweave.store.folder import runs_in
-from unweave.store.measurements import is_same, name_of_data, read_scores, source_of, worth_in
+from unweave.store.measurements import is_same, name_of_data, read_scores, worth_in
 from unweave.store.record import read_record
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from filelock import FileLock
 
 from unweave.errors import Damaged, InputError
-from unweave.names import POOLED, score_fields
+from unweave.names import score_fields
 from unweave.plain_json import to_plain
 from unweave.store.files import another_writer, read_json, reason_of, refused, versions, write_text
 from unweave.store.folder import SCORES
@@ -113,14 +113,6 @@ def numbers_of(entry: Entry) -> dict[str, float]:
 
         result = result_from_plain(entry.metric, entry.result)
         return {name: float(getattr(result, field)) for name, field in wanted.items()}
-
-
-def source_of(metric: str, source: str) -> str | None:
-    """Return what the protocol of a metric says of where its codes come from, None for nothing.
-
-    Scores that were stored before there was a pool are of new images, and say nothing.
-    """
-    return source if metric in POOLED and source != "fresh" else None
 
 
 @lru_cache(maxsize=4096)

@@ -13,10 +13,10 @@ import torch
 
 from unweave.data import open_data
 from unweave.errors import InputError, whole
-from unweave.metrics import udr
-from unweave.names import POOLED
+from unweave.metrics import METRICS, udr
+from unweave.metrics.scoring.catalogue import source_of
 from unweave.plain_json import to_plain
-from unweave.store.measurements import read_protocol, source_of
+from unweave.store.measurements import read_protocol
 from unweave.store.record import SCORING_ERROR, Record
 from unweave.study.spec import Selection, SnapshotRule, Spec
 
@@ -71,11 +71,12 @@ class Protocols:
         shared = {"samples": score.samples, "test_samples": score.test_samples, "seed": score.seed}
         self.metrics = spec.metrics
         self._rule = score.snapshot
+        pooled = {name for name, metric in METRICS.items() if metric.needs == "pool"}
         self._protocols = {
             metric: {
                 **shared,
                 "settings": to_plain(score.settings.get(metric, {})),
-                **({"source": source_of(metric, score.source)} if metric in POOLED else {}),
+                **({"source": source_of(metric, score.source)} if metric in pooled else {}),
             }
             for metric in spec.metrics
         }

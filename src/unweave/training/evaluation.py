@@ -9,6 +9,7 @@ from unweave import metrics as measures
 from unweave.data import FactorData, load
 from unweave.errors import InputError, whole
 from unweave.metrics import METRICS, Metric, Scores
+from unweave.metrics.scoring.catalogue import source_of
 from unweave.metrics.scoring.plan import check_groups, tested_with
 from unweave.metrics.scoring.request import Source, check_settings, check_source
 from unweave.metrics.scoring.vectors import Groups
@@ -23,7 +24,6 @@ from unweave.store.measurements import (
     is_same,
     name_of_data,
     read_scores,
-    source_of,
     worth_in,
 )
 from unweave.training.run import Run

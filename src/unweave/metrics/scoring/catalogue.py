@@ -655,3 +655,11 @@ METRICS: dict[str, Metric] = _named(
         "Comparable only for the same likelihood and image size.",
     ),
 )
+
+
+def source_of(metric: str, source: str) -> str | None:
+    """Return what the protocol of a metric says of where its codes come from, None for nothing.
+
+    Scores that were stored before there was a pool are of new images, and say nothing.
+    """
+    return source if metric in METRICS and METRICS[metric].needs == "pool" and source != "fresh" else None
