@@ -9,12 +9,12 @@ import pytest
 import unweave
 from unweave import Run
 from unweave.errors import InputError
-from unweave.reports.facts import read_facts, sentence_of
+from unweave.reports.facts import read_facts
 
 
 def test_what_was_trained_on_what_in_a_sentence(runs: list[Run]) -> None:
     facts = read_facts(runs[1].folder)
-    text = sentence_of(facts)
+    text = facts.sentence
     assert text.startswith("β-VAE was trained on tests.study.tiny:Dots (64 images of 8 × 8 pixels) for 3 steps")
     assert f"PSNR of {runs[1].state.psnr:.1f} dB" in text
     assert facts.about.startswith("β-VAE (Higgins et al. 2017)")
@@ -31,8 +31,8 @@ def test_a_run_without_weights_is_told_and_has_no_figures(runs: list[Run], tmp_p
     facts = read_facts(folder)
     assert facts.run is None
     assert "has no weights yet" in facts.notes[0]
-    assert "for 2 of 3 steps" in sentence_of(facts)
-    assert "The run is failed: it <diverged>" in sentence_of(facts)
+    assert "for 2 of 3 steps" in facts.sentence
+    assert "The run is failed: it <diverged>" in facts.sentence
     assert facts.scores == ()  # they were measured at another step
 
 

@@ -145,7 +145,22 @@ class RunFacts(Facts):
     @property
     def sentence(self) -> str:
         """Return a sentence: what was trained on what, for how long, and how well it reconstructs."""
-        return sentence_of(self)
+        c, record = self.configuration, self.record
+        channels, height, width = c.data.shape
+        images = f"{c.data.num_images:,} images of {height} × {width} pixels" + (", in colour" if channels == 3 else "")
+        length = "" if c.linear else f" for {record.step:,} of {c.steps:,} steps"
+        if record.step == c.steps and not c.linear:
+            length = f" for {c.steps:,} steps"
+        time = f" in {duration(record.seconds)}" if record.seconds else ""
+        text = (
+            f"{spelled(c.recipe)} was trained on {spelled(c.data.label)} ({images}){length} with seed {c.seed}{time}."
+        )
+        if self.status != "finished":
+            text += f" The run is {self.status}" + (f": {record.error}" if record.error else ".")
+        if record.psnr is not None:
+            text += f" It reconstructs images with a PSNR of {record.psnr:.1f} dB"
+            text += "." if record.baseline is None else f"; the mean image alone reaches {record.baseline:.1f} dB."
+        return text
 
     @property
     def overview(self) -> list[object]:
@@ -224,24 +239,6 @@ def scores_in(found: Measurement) -> list[Score]:
 def protocol_of(protocol: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return what must be equal for two scores to be comparable."""
     return tuple(repr(protocol.get(key)) for key in PROTOCOL)
-
-
-def sentence_of(facts: RunFacts) -> str:
-    """Return in a sentence or two what was trained on what, for how long, and how well it reconstructs."""
-    c, record = facts.configuration, facts.record
-    channels, height, width = c.data.shape
-    images = f"{c.data.num_images:,} images of {height} × {width} pixels" + (", in colour" if channels == 3 else "")
-    length = "" if c.linear else f" for {record.step:,} of {c.steps:,} steps"
-    if record.step == c.steps and not c.linear:
-        length = f" for {c.steps:,} steps"
-    time = f" in {duration(record.seconds)}" if record.seconds else ""
-    text = f"{spelled(c.recipe)} was trained on {spelled(c.data.label)} ({images}){length} with seed {c.seed}{time}."
-    if facts.status != "finished":
-        text += f" The run is {facts.status}" + (f": {record.error}" if record.error else ".")
-    if record.psnr is not None:
-        text += f" It reconstructs images with a PSNR of {record.psnr:.1f} dB"
-        text += "." if record.baseline is None else f"; the mean image alone reaches {record.baseline:.1f} dB."
-    return text
 
 
 def sources_of(record: Record) -> list[str]:
