@@ -133,7 +133,7 @@ def unknown(what: str, name: str, known: Iterable[str], *, setting: str = "") ->
 
 
 def _plain(name: str) -> str:
-    """Return a name without what people vary: MIG, beta-VAE and betavae are plain mig and betavae."""
+    """Return a name in small letters without punctuation: MIG, beta-VAE and betavae are mig, betavae and betavae."""
     return re.sub(r"[\W_]+", "", name.lower())
 
 

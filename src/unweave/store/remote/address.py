@@ -94,7 +94,7 @@ class Remote:
         self._listed, self._all, self._shown = {}, False, False
 
     def copy(self, runs: Iterable[str]) -> None:
-        """Copy the small files of runs to ``runs``, for who needs more of them than their records."""
+        """Copy the small files of runs to ``runs``, for callers that need more than their records."""
         names = list(dict.fromkeys(runs))
         marks = self._marks(names)
         with FileLock(self.folder / "refresh.lock"):
