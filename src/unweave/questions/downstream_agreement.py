@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from unweave.names import score_fields
@@ -11,7 +12,6 @@ from unweave.study.columns import Over, choose_metrics, choose_scores, read_runs
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.figure import Figure
 
 TASKS = tuple(
     name for name, field in score_fields("downstream").items() if field.split("_")[0] in ("logistic", "boosted")
@@ -60,17 +60,12 @@ def downstream_agreement(
     return correlate(runs, metrics, tasks, over, ("metric", "task"))
 
 
-def draw_downstream_agreement(result: pandas.DataFrame) -> Figure:
-    """Draw metrics against downstream accuracy, one matrix per data set (figure 12)."""
-    return draw_correlations(result, rows="task", columns="metric", panels="data")
-
-
 DOWNSTREAM_AGREEMENT = Question(
     "downstream_agreement",
     "Downstream performance",
     asks="Do higher scores mean more accurate predictions of the factors from the codes?",
     reads="Spearman's rank correlation times 100 of each metric with downstream accuracy, one matrix per data set.",
     table=downstream_agreement,
-    draw=draw_downstream_agreement,
+    draw=partial(draw_correlations, rows="task", columns="metric", panels="data"),
     paper="Locatello et al. 2019, figure 12",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from unweave.questions._question import Question, correlate, draw_correlations
@@ -10,7 +11,6 @@ from unweave.study.columns import Over, choose_metrics, read_runs
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.figure import Figure
 
 
 def metric_agreement(
@@ -39,17 +39,12 @@ def metric_agreement(
     return correlate(read_runs("metric_agreement", table, metrics), metrics, metrics, over, ("metric", "other"))
 
 
-def draw_metric_agreement(result: pandas.DataFrame) -> Figure:
-    """Draw how metrics agree, one matrix per data set (figure 6)."""
-    return draw_correlations(result, rows="metric", columns="other", panels="data")
-
-
 METRIC_AGREEMENT = Question(
     "metric_agreement",
     "Agreement of metrics",
     asks="Do the metrics rank models in the same order?",
     reads="Spearman's rank correlation times 100 between every two metrics, one matrix per data set.",
     table=metric_agreement,
-    draw=draw_metric_agreement,
+    draw=partial(draw_correlations, rows="metric", columns="other", panels="data"),
     paper="Locatello et al. 2019, figure 6",
 )

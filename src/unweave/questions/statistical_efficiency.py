@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from unweave.questions._question import Question, correlate, draw_correlations
@@ -10,7 +11,6 @@ from unweave.study.columns import Over, choose_metrics, choose_scores, read_runs
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.figure import Figure
 
 EFFICIENCIES = ("downstream.efficiency_logistic", "downstream.efficiency_boosted")
 Ratios = Mapping[str, tuple[str, str]]
@@ -55,11 +55,6 @@ def statistical_efficiency(
     return correlate(runs, metrics, names, over, ("metric", "efficiency"))
 
 
-def draw_statistical_efficiency(result: pandas.DataFrame) -> Figure:
-    """Draw metrics against statistical efficiency, one matrix per data set."""
-    return draw_correlations(result, rows="efficiency", columns="metric", panels="data")
-
-
 def read_efficiencies(
     question: str,
     table: pandas.DataFrame,
@@ -85,6 +80,6 @@ STATISTICAL_EFFICIENCY = Question(
     reads="Spearman's rank correlation times 100 of each metric with the accuracy from 100 labels divided by "
     "that from 10,000 labels, one matrix per data set.",
     table=statistical_efficiency,
-    draw=draw_statistical_efficiency,
+    draw=partial(draw_correlations, rows="efficiency", columns="metric", panels="data"),
     paper="Locatello et al. 2019, sec. 5.6",
 )

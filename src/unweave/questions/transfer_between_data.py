@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from unweave.study.columns import SETTING, TableError, choose_metrics, over_seed
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.figure import Figure
 
 
 def transfer_between_data(table: pandas.DataFrame, *, metrics: Sequence[str] | None = None) -> pandas.DataFrame:
@@ -49,11 +49,6 @@ def transfer_between_data(table: pandas.DataFrame, *, metrics: Sequence[str] | N
     return extra("pandas", "study").DataFrame(rows, columns=["metric", "data", "other", "correlation", "count"])
 
 
-def draw_transfer_between_data(result: pandas.DataFrame) -> Figure:
-    """Draw the correlations between data sets, one matrix per metric (figure 10)."""
-    return draw_correlations(result, rows="data", columns="other", panels="metric")
-
-
 def medians_by_data(question: str, table: pandas.DataFrame, metrics: Sequence[str]) -> dict[Any, pandas.DataFrame]:
     """Return the medians over seeds for each data set, indexed by recipe and strength."""
     runs = read_runs(question, table, metrics)
@@ -72,7 +67,7 @@ TRANSFER_BETWEEN_DATA = Question(
     asks="Do hyperparameters that are good on one data set remain good on another?",
     reads="Spearman's rank correlation times 100 of the median scores of settings, between every two data sets.",
     table=transfer_between_data,
-    draw=draw_transfer_between_data,
+    draw=partial(draw_correlations, rows="data", columns="other", panels="metric"),
     paper="Locatello et al. 2019, figure 10",
     about_strengths=True,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from unweave.questions._question import Question, correlate, draw_correlations
@@ -10,7 +11,6 @@ from unweave.study.columns import UNSUPERVISED, Over, choose_metrics, choose_sco
 
 if TYPE_CHECKING:
     import pandas
-    from matplotlib.figure import Figure
 
 
 def unsupervised_agreement(
@@ -52,11 +52,6 @@ def unsupervised_agreement(
     return correlate(runs, scores, metrics, over, ("score", "metric"))
 
 
-def draw_unsupervised_agreement(result: pandas.DataFrame) -> Figure:
-    """Draw scores without labels against metrics, one matrix per data set (figure 9)."""
-    return draw_correlations(result, rows="score", columns="metric", panels="data")
-
-
 UNSUPERVISED_AGREEMENT = Question(
     "unsupervised_agreement",
     "Scores without labels",
@@ -64,6 +59,6 @@ UNSUPERVISED_AGREEMENT = Question(
     reads="Spearman's rank correlation times 100 of each unsupervised score with each metric, one matrix per "
     "data set. A reconstruction error that is useful correlates negatively.",
     table=unsupervised_agreement,
-    draw=draw_unsupervised_agreement,
+    draw=partial(draw_correlations, rows="score", columns="metric", panels="data"),
     paper="Locatello et al. 2019, figure 9",
 )
