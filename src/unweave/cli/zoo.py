@@ -10,6 +10,7 @@ import typer
 from unweave.cli.command import Commands
 from unweave.cli.options import Json, Quiet, print_json, print_line, print_table
 from unweave.names import spelled
+from unweave.progress import duration
 from unweave.store.folder import find_run, runs_in
 from unweave.store.record import Record, read_record
 from unweave.zoo import PREFIX, zoo_store
@@ -65,7 +66,7 @@ def show_model(
         return
     settings = [(key, str(value)) for key, value in record.configuration.items()]
     print_table((), [*settings, *((key, f"{value:.4g}") for key, value in record.scores.items())])
-    print_line(f"\ntrained in {record.seconds / 60:.0f} min by {record.version}; train it again:")
+    print_line(f"\ntrained in {duration(record.seconds)} by {record.version}; train it again:")
     print_line(f"  unweave train --from {PREFIX}{record.label}")
 
 
