@@ -38,7 +38,7 @@ def test_a_figure_of_a_table_and_of_a_study(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(InputError, match="no run of tiny is finished"):
         study.figure("score_strips")
     finished = study.table().assign(state="finished", mig=[0.25, 0.75])
-    monkeypatch.setattr(study, "table", lambda: finished)
+    monkeypatch.setattr(study, "table", lambda where=None: finished)
     drawn = study.figure("score_strips")
     assert [text.get_text() for text in drawn.axes[0].get_xticklabels()] == ["ours"]
 
@@ -64,6 +64,9 @@ def test_figures_say_what_they_are_made_from(gaussian: Run, data: FactorData) ->
         unweave.figure("traversals", 3)
     with pytest.raises(InputError, match="did you mean 'traversals'"):
         unweave.figure("traversal", gaussian)
+    three = unweave.load(np.zeros((3, 16, 16), np.uint8), factors={"x": [0, 0, 1], "y": [0, 1, 0]})
+    with pytest.raises(InputError, match="perceived_distances needs data with an image of every combination"):
+        unweave.figure("perceived_distances", three)
 
 
 def test_modules_that_the_docs_name_are_found() -> None:
