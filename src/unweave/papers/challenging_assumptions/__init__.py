@@ -53,10 +53,11 @@ def measure(study: Study | None) -> pandas.DataFrame:
     from unweave.training import score
 
     assert study is not None
-    protocol = {"samples": study.spec.score.samples, "test_samples": study.spec.score.test_samples}
+    rule = study.spec.score
 
     def measure_at(run: Run) -> dict[str, float]:
-        found = score(run, metrics=("mig", "dci", "psnr"), **protocol).table
+        measured = ("mig", "dci", "psnr")
+        found = score(run, metrics=measured, samples=rule.samples, test_samples=rule.test_samples).table
         return {name: found[name] for name in DURING}
 
     return add_progress(collect(study), study.runs(lambda row: row.settings["seed"] == 0), measure_at)
