@@ -57,3 +57,22 @@ def test_the_variance_is_torchs(k: int, correction: int) -> None:
     torch.testing.assert_close(variance(list(values), correction=correction), values.var(0, correction=correction))
     torch.testing.assert_close(over_entries(values[0]), values[0].flatten(1).mean(1))
     torch.testing.assert_close(over_entries(values[0], torch.amax), values[0].flatten(1).amax(1))
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("correction", [0, 1])
+def test_gradients_keep_the_memory_format_of_activations(k: int, correction: int) -> None:
+    generator = torch.Generator().manual_seed(0)
+    z, steps = torch.randn(6, 12, generator=generator), torch.randn(k, 6, 12, generator=generator)
+    decoder = torch.nn.ConvTranspose2d(12, 8, 4)
+    formats = []
+
+    def activations(codes: torch.Tensor) -> list[torch.Tensor]:
+        layer = decoder(codes[:, :, None, None]).contiguous(memory_format=torch.channels_last)
+        layer.register_hook(lambda grad: formats.append(grad.is_contiguous(memory_format=torch.channels_last)))
+        return [torch.nn.functional.gelu(layer)]
+
+    for differences in second_differences(activations, z, steps):
+        over_entries(variance(differences, correction=correction)).mean().backward()
+    assert formats
+    assert all(formats)

@@ -13,10 +13,10 @@ from tests.terms.models import Function, Layers, forward, gradient, model, net_m
 from unweave.errors import InputError
 from unweave.latents import FSQ, Deterministic
 from unweave.model import Forward
-from unweave.terms import NormalisedHessian
+from unweave.terms import HessianPenalty, NormalisedHessian
 from unweave.terms.curvature import flat_layers, normal, rademacher
 from unweave.terms.normalised_hessian import normalised_hessian_penalty
-from unweave.terms.term import batch_scale
+from unweave.terms.term import Term, batch_scale
 
 FORMS = randn(4, 3, 3)
 SCALE = torch.tensor([0.5, 1.0, 3.0]).double()
@@ -193,7 +193,8 @@ def test_flat_layers_are_found_by_their_second_derivatives(function: Callable[[T
     assert flat_layers(images) == [flat]
 
 
-def test_the_code_is_decoded_once_for_the_reconstruction_and_the_penalty() -> None:
+@pytest.mark.parametrize(("term", "steps"), [(NormalisedHessian(), 8), (HessianPenalty(form="tripod"), 4)])
+def test_the_code_is_decoded_once_for_the_reconstruction_and_the_penalty(term: Term, steps: int) -> None:
     """A decoder that can finish its activations shares them: the same logits, and the same penalty up to rounding."""
     made = net_model("tripod", Deterministic(size=4), width=0.125)
     images = torch.rand(4, 1, 32, 32, generator=torch.Generator().manual_seed(0))
@@ -206,8 +207,8 @@ def test_the_code_is_decoded_once_for_the_reconstruction_and_the_penalty() -> No
         passed = Forward(made, images, generator=torch.Generator().manual_seed(0))
         if not shared:
             passed.hidden = None
-        logits, penalty = passed.logits, NormalisedHessian()(passed)
+        logits, penalty = passed.logits, term(passed)
         found.append((logits.detach(), penalty.detach()))
-        assert sum(calls) == 4 * (9 if shared else 10)  # eight steps, and the code itself once or twice
+        assert sum(calls) == 4 * (steps + (1 if shared else 2))  # the code itself once or twice
     assert torch.equal(found[0][0], found[1][0])
     torch.testing.assert_close(found[0][1], found[1][1], rtol=1e-4, atol=0)

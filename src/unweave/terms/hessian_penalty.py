@@ -27,6 +27,7 @@ def hessian_penalty(
     *,
     epsilon: float = 0.1,
     form: Form = "rowwise",
+    known: Sequence[Tensor] | None = None,
 ) -> Tensor:
     r"""Compute the variance of :math:`v^T H v` over Rademacher ``directions`` (k, n, D) at codes ``z`` (n, D).
 
@@ -47,13 +48,18 @@ def hessian_penalty(
             - ``"rowwise"``: unbiased variance, the maximum over the entries of each row, the mean over rows and layers.
               Unlike Peebles' it does not grow with the batch, and a weight means the same for deep and shallow
               decoders.
+        known: The activations at the codes, if they are known.
 
     Returns:
         A scalar.
     """
-    shown = activations if form != "tripod" else lambda codes: [normalised(layer) for layer in activations(codes)]
+
+    def shown(layers: Sequence[Tensor]) -> Sequence[Tensor]:
+        return [normalised(layer) for layer in layers] if form == "tripod" else layers
+
+    at_codes = None if known is None else shown(known)
     penalties = []
-    for differences in second_differences(shown, z, epsilon * directions):
+    for differences in second_differences(lambda z: shown(activations(z)), z, epsilon * directions, at_codes):
         spread = variance(differences, correction=0 if form == "tripod" else 1)  # (n, …)
         rows = over_entries(spread, torch.mean if form == "tripod" else torch.amax)  # (n,)
         penalties.append((rows.amax() if form == "peebles" else rows.mean()) / epsilon**4)
@@ -92,11 +98,15 @@ class HessianPenalty(Term):
 
     def __call__(self, forward: Forward) -> Tensor:
         """Compute the penalty at the codes of the batch."""
-        z = forward.code.z[forward.some_rows(self.share)]  # (n, D)
+        rows = forward.some_rows(self.share)
+        z = forward.code.z[rows]  # (n, D)
+        known = None if forward.hidden is None else [layer[rows] for layer in forward.hidden]
         directions = rademacher(self.directions, z, forward.generator)
         if self.scaled:
             directions = directions * batch_scale(forward.code.continuous)
-        return hessian_penalty(forward.model.activations, z, directions, epsilon=self.epsilon, form=self.form)
+        return hessian_penalty(
+            forward.model.activations, z, directions, epsilon=self.epsilon, form=self.form, known=known
+        )
 
     def check_model(self, model: Model) -> None:
         """Refuse a piecewise linear decoder."""
