@@ -44,7 +44,7 @@ export function showRun(root, source, links = []) {
     const waits = now?.state === "running" || now?.state === "not started";
     const said = waits
       ? "This run has no weights yet. Its latents can be moved after the first checkpoint; this page waits for it."
-      : `This run has no weights (it is ${now?.state ?? "not readable"}), so that no latent can be moved.`;
+      : `This run ${now?.state === "failed" ? "failed" : `is ${now?.state ?? "not readable"}`} and has no weights, so that no latent can be moved.`;
     live = makeLive(source, null, open);
     root.replaceChildren(
       heading({ title: now?.title || error.message, hint: said }, links),

@@ -11,6 +11,7 @@ import { makeStudyProgress } from "unweave/study-progress";
 const ROW = 2; // rem, the height of a row in style.css
 const SPARE = 8; // rows above and below the window
 const MOST = 3; // runs side by side
+const DIGITS = { psnr: 1, seconds: 1 }; // after the point; three by default
 const PAUSE = 4000; // milliseconds between two looks at the store
 const kept = { filter: "", sort: null, descending: false, chosen: new Set(), hidden: new Set() };
 const IN_ADDRESS = ["filter", "sort"]; // of what is kept
@@ -307,7 +308,7 @@ function address(name) {
 
 function textOf(column, value) {
   if (typeof value !== "number") return String(printed(column, value) ?? "");
-  return column.name === "seed" ? String(value) : short(value, 3);
+  return column.name === "seed" ? String(value) : short(value, DIGITS[column.name] ?? 3);
 }
 
 /** Choose a run for a comparison; a fourth one begins a new choice. */
