@@ -169,7 +169,17 @@ class Summary:
     def of_codes(
         cls, codes: Tensor, *, kl: list[float] | None = None, levels: Tensor | None = None, discrete: bool = False
     ) -> Summary:
-        """Return the statistics of codes (N, D); ``levels`` (D, levels) are the values of quantised latents."""
+        """Return the statistics of codes.
+
+        Args:
+            codes: The codes (N, D).
+            kl: The KL of the posterior of each latent from the prior, where there is one.
+            levels: The values (D, levels) of quantised latents.
+            discrete: Whether each latent takes one of a few values, also if they are not given.
+
+        Returns:
+            The statistics of each latent.
+        """
         usage = None
         if levels is not None:
             nearest = (codes[:, :, None] - levels).abs().argmin(-1)  # (N, D), among the sorted values
