@@ -726,6 +726,6 @@ def test_tables_sort_and_filter(page: Page, address: str) -> None:
         [0],
         [0, 2, 3],
         [0, 1, 2, 3],
-        "“mig” is compared with a number, not with “x”.",
+        "The column “mig” is compared with a number, not with “x”.",
         "There is no column “nothing”.",
     ]

@@ -64,7 +64,7 @@ function condition(column, operator, wanted) {
   const numeric = isNumeric(column);
   const right = numeric ? Number(wanted) : wanted.toLowerCase();
   if (numeric && Number.isNaN(right))
-    throw new Error(`“${column.name}” is compared with a number, not with “${wanted}”.`);
+    throw new Error(`The column “${column.name}” is compared with a number, not with “${wanted}”.`);
   if (!numeric && operator === "=") return (row) => spellings(column, row).includes(right);
   if (!numeric && operator === "!=") return (row) => !spellings(column, row).includes(right);
   const left = (row) => (numeric ? column.values[row] : String(column.values[row] ?? "").toLowerCase());
