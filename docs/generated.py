@@ -30,7 +30,7 @@ REFERENCE = (
     "unweave.papers",
 )
 INTERNAL = {  # names that packages export for each other rather than for users, without a place in the reference
-    "unweave.data": ("DataIdentity", "described", "identity_of", "num_factors", "open_data", "options_of", "prepared"),
+    "unweave.data": ("DataIdentity", "described", "identity_of", "open_data", "options_of", "prepared", "space_of"),
     "unweave.metrics": ("EncodedData", "check_metrics", "result_from_plain", "result_to_plain"),
     "unweave.recipes": ("known_settings", "parameters_of"),
     "unweave.figures": ("draw_distance_matrices", "make_order"),

@@ -74,7 +74,7 @@ def test_wrong_words_are_a_sentence(
     assert message in capsys.readouterr().err
 
 
-def test_a_plan_names_the_data_that_must_be_fetched(
+def test_the_data_that_must_be_fetched_is_named(
     empty_data_root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("cars.toml").write_text('name = "cars"\n[[grid]]\nrecipe = "ae"\ndata = ["cars3d", "dsprites"]\n')
@@ -82,6 +82,11 @@ def test_a_plan_names_the_data_that_must_be_fetched(
     assert "data not downloaded: cars3d. Run: unweave data fetch cars3d" in capsys.readouterr().out
     assert run(monkeypatch, "study", "plan", "cars.toml", "--no-estimate", "--json") == 0
     assert json.loads(capsys.readouterr().out)["absent"] == ["cars3d"]
+    Path("cars.toml").write_text('name = "cars"\n[[grid]]\nrecipe = "ae"\ndata = "cars3d"\nseeds = 3\n')
+    assert run(monkeypatch, "study", "run", "cars.toml") == 2  # once, not for every run
+    said = capsys.readouterr().err
+    assert said == "unweave: no run can be trained: data not downloaded: cars3d. Run: unweave data fetch cars3d.\n"
+    assert not Path("runs").exists()
 
 
 def test_pictures_in_a_folder_need_no_download(

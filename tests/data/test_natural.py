@@ -11,7 +11,7 @@ from PIL import Image
 from scipy.io import savemat
 
 import unweave
-from unweave.data import natural, num_factors, open_data
+from unweave.data import natural, open_data, space_of
 from unweave.data.files.downloads import RemoteFile
 from unweave.errors import InputError, Unavailable
 
@@ -136,5 +136,5 @@ def test_whitened_pictures_of_a_folder_can_be_configured_from_their_identity(tmp
     pixels = np.random.default_rng(0).integers(0, 256, (40, 40), dtype=np.uint8)
     Image.fromarray(pixels).save(tmp_path / "noise.png")
     data = unweave.load("natural", folder=tmp_path, whiten=True)
-    assert num_factors(data.identity) is None
+    assert space_of(data.identity) is None
     assert open_data(data.identity).identity == data.identity

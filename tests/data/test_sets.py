@@ -340,6 +340,22 @@ def test_a_folder_with_a_colon_is_told_to_be_written_with_a_slash(
     assert unweave.load("./od:d").num_images == 12
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("photos", r"^unknown data set 'photos'\. To"),
+        ("shapes", r"^unknown data set 'shapes': did you mean 'shapes3d'.* To"),
+    ],
+)
+def test_a_folder_with_the_name_of_no_set_is_offered_instead_of_all_sets(
+    photos: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+) -> None:
+    monkeypatch.chdir(photos.parent)
+    photos.rename(name)
+    with pytest.raises(InputError, match=f"{said} load your own images from it, write './{name}'\\.$"):
+        unweave.load(name)
+
+
 def test_the_source_of_a_module_is_part_of_the_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     fingerprints = set()

@@ -10,12 +10,14 @@ import pytest
 
 import unweave.training
 from tests.study.tiny import SPEC
+from unweave.metrics import METRICS
 from unweave.progress import set_level
 from unweave.study import Study, parse_spec, plan
 from unweave.study.estimate import (
     Estimate,
     Pace,
     Progress,
+    _fewer,
     _keep,
     _patience,
     estimate,
@@ -140,6 +142,31 @@ def test_scoring_is_measured_and_counted(tmp_path: Path) -> None:
     assert found is not None
     assert (found.scoring, found.seconds) == (6 * 7.0, 6 * 3 * 2.0)
     assert scoring_seconds(configuration, cost) == 7.0
+
+
+def test_scoring_is_measured_on_as_many_factors_and_values_as_the_data_has() -> None:
+    """On a coarse grid no factor could vary within the radius of a local metric."""
+    local = SPEC.replace('["mig"]', '["local_mig"]').replace(
+        "[score]", "[score]\nsettings.local_mig = {rho = 0.2, min_values = 4}"
+    )
+    assert local.count("rho") == 1
+    study = Study(local)
+    assert seconds_of_scoring(study.planned[0].configuration, study.scoring_cost()) is not None
+
+
+@pytest.mark.parametrize(
+    ("metric", "given", "fewer"),
+    [
+        ("mig", {"bins": 10}, {"bins": 10}),  # measured with fewer samples
+        ("factor_vae_score", {"test": 3_000}, {"train": 1_000, "test": 300}),
+        ("local_mig", {"rho": 0.2}, {"rho": 0.2, "neighbourhoods": 2}),  # of as many points each
+        ("flatness", {"traversals": 4}, {"traversals": 1}),
+    ],
+)
+def test_points_that_a_metric_draws_itself_are_a_tenth(
+    metric: str, given: dict[str, Any], fewer: dict[str, Any]
+) -> None:
+    assert _fewer(METRICS[metric], given) == fewer
 
 
 def test_scoring_is_measured_even_if_there_are_more_kinds_of_runs_than_time(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ import errno
 import os
 import signal
 import sys
-from typing import NoReturn
+import warnings
+from pathlib import Path
+from typing import Any, NoReturn
 
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EPIPE)  # of writing to a full, broken or closed stream
 
@@ -19,6 +21,7 @@ def main() -> None:
     output end quietly.
     """
     _open_closed_streams()
+    _show_warnings_as_notes()
     try:
         from unweave.cli.app import app  # inside, so that Ctrl-C during imports is handled too
         from unweave.errors import Away, Diverged, InputError, MissingExtra, Unavailable, shortened
@@ -58,6 +61,19 @@ def _open_closed_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
+def _show_warnings_as_notes() -> None:
+    """Print warnings of Unweave as ``note: …``, without the line of code that gave them."""
+    show, here = warnings.showwarning, Path(__file__).parents[1]
+
+    def note(message: Warning | str, category: type[Warning], filename: str, *rest: Any) -> None:
+        if category is UserWarning and here in Path(filename).parents:
+            print(f"note: {message}", file=sys.stderr)  # noqa: T201
+        else:
+            show(message, category, filename, *rest)
+
+    warnings.showwarning = note
 
 
 def _silence(descriptor: int) -> None:

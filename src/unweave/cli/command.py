@@ -85,6 +85,8 @@ def _no_option(
         meant = f"--{setting} {value}" if f"--{setting}" in known else near[0]
     elif command == "score" and "." not in setting:
         meant = meant_of_metrics(setting, value, metrics)
+    elif command == "report" and "." not in setting:  # its --set has options of data only
+        meant = ""
     else:
         meant = f"--set {setting}={value}"
         if "." not in setting and arguments and (error := _refusal(command, arguments[0], setting, value)):

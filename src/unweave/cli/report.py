@@ -32,6 +32,7 @@ from unweave.cli.options import (
     parse_folder,
     print_line,
     print_notes,
+    several,
     stem_of,
 )
 from unweave.errors import InputError
@@ -57,6 +58,14 @@ def report(
     scored: Annotated[
         bool, typer.Option("--score", help="First score the runs with every metric that applies.")
     ] = False,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            callback=several,
+            help="Instead of every metric: score with this one; several as in mig,sap.",
+        ),
+    ] = None,
     trust: Trust = False,
     store: Store = None,
     quiet: Quiet = False,
@@ -74,7 +83,7 @@ def report(
 
     options = {key.removeprefix("data."): value for key, value in parse(settings).items()}
     if options and data is None:
-        raise InputError("--set has the options of --data: name the data set with --data.")
+        raise InputError("--set has only options of the data set here: name it with --data, as in xysquares,size=32.")
     images = None if data is None else load_data(data, options)
     given = GivenCodes(codes, factors, pictures, missing, discrete, kinds)
     if runs and not any(map(ENCODER.fullmatch, runs)) and given == GivenCodes():
@@ -85,7 +94,15 @@ def report(
     with announced_parts(total, "figures") as watch:
         baselines = stored_results()
         write_report(
-            opened, out, data=images, store=store, scored=scored, trust=trust, baselines=baselines, watch=watch
+            opened,
+            out,
+            data=images,
+            store=store,
+            scored=scored,
+            metrics=metrics,
+            trust=trust,
+            baselines=baselines,
+            watch=watch,
         )
     print_notes(images)
     print_line(f"wrote {out} ({out.stat().st_size / 1e6:.1f} MB)")

@@ -29,6 +29,7 @@ from unweave.cli.options import (
     print_table,
 )
 from unweave.errors import InputError, Unavailable
+from unweave.names import OWN
 from unweave.plain_json import to_plain
 from unweave.store.folder import LATEST, LOG, existing_store, remove_run, runs_in, write_label
 from unweave.store.measurements import read_protocol
@@ -104,13 +105,19 @@ def row_of(record: Record) -> dict[str, Any]:
 
 
 def scores_of(record: Record) -> list[dict[str, Any]]:
-    """Return one row per score that is stored with a run, with its protocol."""
+    """Return one row per score that is stored with a run, with its protocol; own images bound its samples."""
     shown = ("samples", "test_samples", "source", "seed", "step", "settings")
-    return [
-        {"score": name, "value": value, **{key: read_protocol(found.protocol).get(key) for key in shown}}
-        for found in record.measured
-        for name, value in found.scores.items()
-    ]
+    rows = []
+    for found in record.measured:
+        protocol = {key: read_protocol(found.protocol).get(key) for key in shown}
+        sizes = protocol["samples"], protocol["test_samples"]
+        if record.fields["data"]["name"] == OWN and None not in sizes:
+            from unweave.metrics.scoring.encoded import table_sizes
+
+            bounded = table_sizes(record.fields["data"]["num_images"], *sizes)
+            protocol |= dict(zip(("samples", "test_samples"), bounded, strict=True))
+        rows += [{"score": name, "value": value, **protocol} for name, value in found.scores.items()]
+    return rows
 
 
 def _count(rows: list[Any]) -> str:

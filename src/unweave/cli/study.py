@@ -29,7 +29,7 @@ from unweave.cli.options import (
     print_table,
     several,
 )
-from unweave.errors import InputError
+from unweave.errors import InputError, Unavailable
 from unweave.written import parse
 
 if TYPE_CHECKING:
@@ -405,7 +405,7 @@ def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, A
     from unweave.cli.live import shown
 
     if where["engine"] == "local":
-        _print_absent(study)
+        _check_data(study)
     try:
         with shown(study) as (report, watch):
             states = study.run(part=_part(part), retry=retry, report=report, watch=watch, **where)
@@ -432,10 +432,24 @@ def _absent(study: Study) -> list[str]:
     return absent({run.settings.get("data") for run in study.planned if "data.folder" not in run.settings})
 
 
+def _check_data(study: Study) -> None:
+    """Print which data must be fetched; refuse a study that can train none of the runs that are left without it."""
+    missing = _absent(study)
+    states = zip(study.planned, study.rows(), strict=True)
+    left = [run.settings for run, row in states if row.state not in ("finished", "failed")]
+    if left and all(each.get("data") in missing and "data.folder" not in each for each in left):
+        raise Unavailable(f"no run can be trained: {_how_to_fetch(missing)}.")
+    _print_absent(study)
+
+
 def _print_absent(study: Study) -> None:
     if missing := _absent(study):
-        fetch = "; ".join(f"unweave data fetch {name}" for name in missing)
-        print_line(f"data not downloaded: {', '.join(missing)}. Run: {fetch}")
+        print_line(_how_to_fetch(missing))
+
+
+def _how_to_fetch(missing: list[str]) -> str:
+    fetch = "; ".join(f"unweave data fetch {name}" for name in missing)
+    return f"data not downloaded: {', '.join(missing)}. Run: {fetch}"
 
 
 def _print_estimate(study: Study, workers: int | None) -> None:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
         fetch_set,
         identity_of,
         load,
-        num_factors,
         open_data,
         options_of,
         prepared,
         set_named,
+        space_of,
     )
 
 __all__ = [
@@ -33,11 +33,11 @@ __all__ = [
     "fetch_set",
     "identity_of",
     "load",
-    "num_factors",
     "open_data",
     "options_of",
     "prepared",
     "set_named",
+    "space_of",
 ]
 
 if not TYPE_CHECKING:
@@ -50,7 +50,7 @@ if not TYPE_CHECKING:
             **{
                 name: f"unweave.data.sets:{name}"
                 for name in (
-                    *("SETS", "described", "fetch_set", "identity_of", "load", "num_factors", "open_data"),
+                    *("SETS", "described", "fetch_set", "identity_of", "load", "open_data", "space_of"),
                     *("options_of", "prepared", "set_named"),
                 )
             },

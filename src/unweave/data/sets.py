@@ -36,6 +36,7 @@ from unweave.data.three_dots import FourDots, ThreeDots
 from unweave.data.xyobject import XYObject, XYObjectShaded
 from unweave.data.xysquares import XYSquares
 from unweave.errors import InputError, MissingExtra, Unavailable, unknown
+from unweave.factors import FactorSpace
 from unweave.names import OWN
 from unweave.own_code import imported
 from unweave.settings import key_in, keyword_settings
@@ -141,10 +142,10 @@ def _identity(name: str, maker: Maker, options: str, state: Hashable) -> DataIde
 
 
 @lru_cache(maxsize=4096)
-def num_factors(identity: DataIdentity) -> int | None:
-    """Return the number of factors of the data of an identity, None if they are unknown; a named set is not opened."""
+def space_of(identity: DataIdentity) -> FactorSpace | None:
+    """Return the factors of the data of an identity, None if they are unknown; a named set is not opened."""
     data = open_data(identity) if identity.name == OWN else _describe(identity.name, _as_stored(identity))
-    return len(data.space) if data.has_factors else None
+    return data.space if data.has_factors else None
 
 
 def open_data(identity: DataIdentity, **changes: Any) -> FactorData:
@@ -235,10 +236,11 @@ def _expected(name: str) -> str:
 
 
 def _with_path(error: InputError, name: str) -> InputError:
-    """Return the error, with advice if there is a file or folder of that name."""
+    """Return the error, with advice if there is a file or folder of that name, in place of a list of all sets."""
     if not Path(name).exists():
         return error
-    return error.reworded(f"{error} To load your own images from it, write './{name}'.")
+    said, listed, _ = str(error).partition(": expected one of ")
+    return error.reworded(f"{said}{'.' if listed else ''} To load your own images from it, write './{name}'.")
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -171,10 +171,10 @@ class RunFacts(Facts):
         return [*named, None if c.linear else c.steps, self.status, time, record.psnr]
 
 
-def measure_facts(run: Representation, data: FactorData | None = None) -> Facts:
-    """Score a representation that is no run, with every metric that applies; its scores are stored nowhere."""
+def measure_facts(run: Representation, data: FactorData | None = None, metrics: str | Sequence[str] = "all") -> Facts:
+    """Score a representation that is no run, with every metric that applies or those named; nothing is stored."""
     own = run.data() if data is None else data
-    measured = score(run, data, null=PERMUTATIONS)
+    measured = score(run, data, metrics=metrics, null=PERMUTATIONS)
     sizes = (len(run.values), None) if isinstance(run, Codes) else (10_000, 5_000)
     common = dict(zip(("samples", "test_samples"), sizes, strict=True))
     scores = []

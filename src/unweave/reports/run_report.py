@@ -30,6 +30,7 @@ from unweave.reports.html import (
 from unweave.reports.report_figures import show_figures
 from unweave.reports.score_tables import find_peers, score_section
 from unweave.representation import Encoder, Representation
+from unweave.representation.interface import FOLLOWED
 from unweave.store.folder import existing_store, store_folder
 from unweave.store.setting_names import used_settings_of
 from unweave.training import Run, score
@@ -52,6 +53,7 @@ def report(
     data: FactorData | None = None,
     store: str | Path | None = None,
     scored: bool = False,
+    metrics: str | Sequence[str] | None = None,
     trust: bool = True,
     baselines: Sequence[pandas.DataFrame] = (),
     watch: Watch | None = None,
@@ -66,6 +68,7 @@ def report(
         data: Replaces the data that the runs were trained on, for figures; the data of encoders.
         store: The folder whose other runs the scores are compared with.
         scored: Measure every metric that applies first; otherwise the report shows the scores that are stored.
+        metrics: Measure these metrics first, instead of every one.
         trust: Whether runs that need code outside of Unweave are opened, as by :func:`unweave.open`.
         baselines: Tables of runs that scores are compared with, where data and protocol are the same.
         watch: Called with the title of each figure.
@@ -87,14 +90,14 @@ def report(
         if callable(each) and not isinstance(each, Representation):
             each = _encoder(each, data)
         if isinstance(each, Representation) and not isinstance(each, Run):
-            several.append(measure_facts(each, data if each.encodes else None))
+            several.append(measure_facts(each, data if each.encodes else None, metrics or "all"))
             continue
         folder = _folder(each, store)
         if any(isinstance(facts, RunFacts) and facts.folder == folder for facts in several):
             continue
         facts = read_facts(folder, data, trust=trust)
-        if scored and facts.run is not None:
-            score(facts.run, facts.data, null=PERMUTATIONS)
+        if (scored or metrics) and facts.run is not None:
+            score(facts.run, facts.data, metrics=metrics or "all", null=PERMUTATIONS)
             facts = read_facts(folder, data, trust=trust)  # with what was measured
         several.append(facts)
     with guarded(trust):
@@ -157,7 +160,10 @@ def _separated(several: Sequence[Facts]) -> list[Section]:
         if found is not None:
             heading = tag("h3", facts.label) if len(several) > 1 else Html("")
             parts.append(joined([heading, tag("ul", *(tag("li", line) for line in follow_lines(found)))]))
-    about = "I(z; f) / H(f) minus what permuted codes score, the chance; weak means below 0.1."
+    about = (
+        f"I(z; f) / H(f) minus what permuted codes score, the chance, on {FOLLOWED:,} images or all that there are; "
+        "weak means below 0.1."
+    )
     return [Section("What has it separated?", joined(parts), about, "Separated")] if parts else []
 
 

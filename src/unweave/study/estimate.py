@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
 import math
@@ -21,9 +22,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from unweave.data import Card, FactorData, data_folder
-from unweave.errors import InputError
+from unweave.data import Card, DataIdentity, FactorData, data_folder, space_of
+from unweave.errors import InputError, Unavailable
 from unweave.factors import FactorSpace
+from unweave.metrics import Metric
+from unweave.metrics.scoring.request import find_metrics
 from unweave.store.files import versions, write_text
 from unweave.study.engines.processes import single_threaded
 from unweave.study.table import Row
@@ -37,12 +40,13 @@ SKIPPED = 2  # first steps, which allocate memory
 BUDGET = 10.0  # seconds for all measurements of steps
 SCORE_BUDGET = 20.0  # more seconds if scoring is measured, which comes last
 SHARE, LEAST_SAMPLES = 10, 200  # of the samples that scoring is measured with, and at least so many
+COUNTS = ("pairs", "points", "test", "train", "traversals")  # settings of metrics that draw points themselves
 WARM_SAMPLES = 50  # of a first scoring that is not counted, because it imports and compiles
 MOST_PATIENCE = 5.0  # times the budget on a machine with much else to do
 PATIENCE = 60.0  # seconds until the first one, which waits for imports
 SPEEDS = "speeds.json"  # measurements of this machine, in the data folder
 LASTING = 7 * 24 * 3600.0  # seconds after which a measurement is made again
-SPACE = FactorSpace.of(**{f"factor{number}": 4 for number in range(6)})
+SPACE = FactorSpace.of(**{f"factor{number}": 4 for number in range(6)})  # where the factors are not known
 
 
 @dataclass(frozen=True)
@@ -283,7 +287,7 @@ def seconds_per_step(configuration: Configuration) -> float | None:
 
 
 def seconds_of_scoring(configuration: Configuration, cost: ScoringCost) -> float | None:
-    """Score a model of this configuration on random images with a tenth of the samples; return ten times the duration.
+    """Score a model of this configuration on random images with a tenth of the points; return ten times the duration.
 
     Returns None if that fails.
     """
@@ -291,14 +295,14 @@ def seconds_of_scoring(configuration: Configuration, cost: ScoringCost) -> float
     from unweave.training import Execution, fit, score
 
     fields = {name: getattr(configuration, name) for name in Configuration.model_fields}
-    noise, p = Noise(configuration.data.shape), cost.protocol
+    noise, p = Noise(configuration.data.shape, _factors(configuration.data)), cost.protocol
     counts = {key: max(LEAST_SAMPLES, p[key] // SHARE) for key in ("samples", "test_samples")}
     with tempfile.TemporaryDirectory() as folder:
         try:
             short = Configuration(**{**fields, "steps": 1, "snapshots": 0})
             run = fit(short, Execution(threads=1, device="cpu"), noise, Path(folder))
             names = applicable(cost.metrics, run, noise, p["source"])
-            settings = {name: p["settings"][name] for name in names if name in p["settings"]}
+            settings = {each.name: _fewer(each, p["settings"].get(each.name, {})) for each in find_metrics(names)}
             asked = {"metrics": names, "settings": settings, "workers": 1, "source": p["source"]}
             with suppress(InputError):  # too few samples for a metric
                 score(run, noise, **asked, samples=WARM_SAMPLES, test_samples=WARM_SAMPLES)
@@ -308,6 +312,22 @@ def seconds_of_scoring(configuration: Configuration, cost: ScoringCost) -> float
             return None
     share: float = counts["samples"] / p["samples"]
     return (time.monotonic() - began) / min(1.0, share)
+
+
+def _fewer(metric: Metric, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings with a tenth of the points where a metric draws its own, whatever the number of samples."""
+    if metric.needs not in ("pool", "intervention"):
+        return dict(settings)
+    values = {name: each.default for name, each in inspect.signature(metric.signed).parameters.items()} | settings
+    counts = [name for name in ("neighbourhoods",) if name in values] or [name for name in COUNTS if name in values]
+    return {**settings, **{name: max(1, values[name] // SHARE) for name in counts}}
+
+
+def _factors(identity: DataIdentity) -> FactorSpace:
+    """Return the factors of the data, whose number and values the cost of scoring depends on, or else some others."""
+    with suppress(InputError, Unavailable):  # which the run itself will report
+        return space_of(identity) or SPACE
+    return SPACE
 
 
 class _Enough(Exception):
@@ -344,11 +364,11 @@ class Noise(FactorData):
 
     name = "noise"
 
-    def __init__(self, shape: tuple[int, int, int]) -> None:
+    def __init__(self, shape: tuple[int, int, int], space: FactorSpace = SPACE) -> None:
         self.shape = shape
-        self.card = Card("random images", SPACE, shape, "MIT", "none", "none")
+        self.card = Card("random images", space, shape, "MIT", "none", "none")
         generator = torch.Generator().manual_seed(0)
         self._images = torch.randint(256, (256, *shape), dtype=torch.uint8, generator=generator)
 
     def _draw(self, factors: Tensor, generator: torch.Generator | None) -> Tensor:
-        return self._images[SPACE.index(factors) % len(self._images)]
+        return self._images[self.space.index(factors) % len(self._images)]

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import torch
 from pydantic import Field, PrivateAttr
 
-from unweave.data import DataIdentity, FactorData, num_factors
+from unweave.data import DataIdentity, FactorData, space_of
 from unweave.data.groups import GROUPS
 from unweave.errors import NOT_FOUND, UNKNOWN, InputError, Unavailable, extra, unknown
 from unweave.factors import Changed
@@ -309,7 +309,7 @@ def _unreadable(folder: Path, error: Exception) -> Unavailable:
 
 def _factors(data: FactorData | DataIdentity) -> int | None:
     if isinstance(data, DataIdentity):
-        return num_factors(data)
+        return None if (space := space_of(data)) is None else len(space)
     return len(data.space) if data.has_factors else None
 
 

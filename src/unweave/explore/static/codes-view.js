@@ -64,6 +64,6 @@ function matrix(description) {
     h("h2", {}, "Latents and factors"),
     h("p", { class: "hint" }, "I(z; f) / H(f) minus that of permuted codes; empty where nothing is above chance."),
     h("table", {}, h("thead", {}, head), h("tbody", {}, body)),
-    unfollowed.length ? h("p", {}, `Factors that no latent follows: ${unfollowed.map(words).join(", ")}.`) : null,
+    unfollowed.length ? h("p", {}, `Factors that no latent follows, or only weakly: ${unfollowed.map(words).join(", ")}.`) : null,
   );
 }

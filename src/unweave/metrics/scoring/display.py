@@ -60,7 +60,7 @@ def follow_lines(found: Follows) -> list[str]:
     if silent:
         lines.append(f"no factor above chance: {_shortened(silent)}")
     if found.unfollowed:
-        lines.append(f"factors that no latent follows: {', '.join(found.unfollowed)}")
+        lines.append(f"factors that no latent follows, or only weakly: {', '.join(found.unfollowed)}")
     if found.constant:
         lines.append(f"factors that do not vary: {', '.join(found.constant)}")
     return lines

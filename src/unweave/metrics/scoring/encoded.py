@@ -48,14 +48,14 @@ class Drawn:
 
 
 def sample_sizes(data: FactorData, samples: int, test_samples: int) -> tuple[int, int]:
-    """Return the sizes of the sample and of the test sample: those asked for, unless the images are a finite table.
+    """Return the sizes of the sample and of the test sample: those asked for, unless the images are a finite table."""
+    return table_sizes(data.num_images, samples, test_samples) if data.finite_table else (samples, test_samples)
 
-    No image of a table is drawn twice, and at most a third of them is the test sample.
-    """
-    if not data.finite_table:
-        return samples, test_samples
-    tested = min(test_samples, max(1, data.num_images // 3))
-    return min(samples, data.num_images - tested), tested
+
+def table_sizes(num_images: int, samples: int, test_samples: int) -> tuple[int, int]:
+    """Return the sizes of the two samples of a table: no image is drawn twice, and at most a third is tested."""
+    tested = min(test_samples, max(1, num_images // 3))
+    return min(samples, num_images - tested), tested
 
 
 class EncodedData:
