@@ -8,7 +8,7 @@ import signal
 import sys
 import warnings
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn, TextIO
 
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EPIPE)  # of writing to a full, broken or closed stream
 
@@ -67,11 +67,18 @@ def _show_warnings_as_notes() -> None:
     """Print warnings of Unweave as ``note: …``, without the line of code that gave them."""
     show, here = warnings.showwarning, Path(__file__).parents[1]
 
-    def note(message: Warning | str, category: type[Warning], filename: str, *rest: Any) -> None:
+    def note(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         if category is UserWarning and here in Path(filename).parents:
             print(f"note: {message}", file=sys.stderr)  # noqa: T201
         else:
-            show(message, category, filename, *rest)
+            show(message, category, filename, lineno, file, line)
 
     warnings.showwarning = note
 

@@ -110,8 +110,8 @@ def scores_of(record: Record) -> list[dict[str, Any]]:
     rows = []
     for found in record.measured:
         protocol = {key: read_protocol(found.protocol).get(key) for key in shown}
-        sizes = protocol["samples"], protocol["test_samples"]
-        if record.fields["data"]["name"] == OWN and None not in sizes:
+        sizes = [size for size in (protocol["samples"], protocol["test_samples"]) if size is not None]
+        if record.fields["data"]["name"] == OWN and len(sizes) == 2:
             from unweave.metrics.scoring.encoded import table_sizes
 
             bounded = table_sizes(record.fields["data"]["num_images"], *sizes)

@@ -318,7 +318,8 @@ def _fewer(metric: Metric, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings with a tenth of the points where a metric draws its own, whatever the number of samples."""
     if metric.needs not in ("pool", "intervention"):
         return dict(settings)
-    values = {name: each.default for name, each in inspect.signature(metric.signed).parameters.items()} | settings
+    values = {name: each.default for name, each in inspect.signature(metric.signed).parameters.items()}
+    values |= settings
     counts = [name for name in ("neighbourhoods",) if name in values] or [name for name in COUNTS if name in values]
     return {**settings, **{name: max(1, values[name] // SHARE) for name in counts}}
 
