@@ -120,6 +120,25 @@ def test_metrics_of_ones_own_are_kept_with_their_source(tmp_path: Path, monkeypa
     assert len(run.scores.entries) == 3  # a function that cannot be found again is not kept
 
 
+@pytest.mark.parametrize("repeats", [{}, {"null": 2}, {"bootstrap": 2}])
+def test_a_metric_is_found_under_the_name_of_a_notebook_or_of_another_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeats: dict[str, Any]
+) -> None:
+    def constant(codes: Any, factors: Any) -> float:
+        return 4.0
+
+    monkeypatch.setattr(sys.modules["__main__"], "constant", constant, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "defines_a_metric.py").write_text("def constant(codes, factors):\n    return 5.0\n")
+    (tmp_path / "imports_a_metric.py").write_text("from defines_a_metric import constant\n")
+    run = trained(tmp_path / "runs", steps=2, latents=4)
+    for _ in range(2):  # measured, then read
+        names = ["mig", "__main__:constant", "imports_a_metric:constant"]
+        table = unweave.score(run, bars(), metrics=names, **SMALL_SAMPLE, **repeats).table
+        assert (table["constant"], table["imports_a_metric:constant"]) == (4.0, 5.0)
+    assert {entry.metric for entry in run.scores.entries} == {"mig", "imports_a_metric:constant"}
+
+
 def test_settings_are_checked_even_if_all_is_measured(tmp_path: Path) -> None:
     run = trained(tmp_path, steps=2, latents=4)
     unweave.score(run, bars(), metrics=["mig"], **SMALL_SAMPLE)

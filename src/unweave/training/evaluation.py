@@ -8,7 +8,7 @@ from typing import Any
 from unweave import metrics as measures
 from unweave.data import FactorData, load
 from unweave.errors import InputError, whole
-from unweave.metrics import METRICS, Metric, Scores
+from unweave.metrics import Metric, Scores
 from unweave.metrics.scoring.catalogue import source_of
 from unweave.metrics.scoring.plan import check_groups, tested_with
 from unweave.metrics.scoring.request import Source, check_settings, check_source
@@ -125,7 +125,8 @@ def score(
     worth: dict[str, Worth] = {}
     notes = dict(repeats.notes)
     if missing:
-        asked = [metric.function if metric.own else metric.name for metric in missing]
+        named = {metric.name for metric in missing if not metric.own or ":" in metric.name}
+        asked = [metric.name if metric.name in named else metric.function for metric in missing]
         left = {metric.name for metric in missing}
         arguments |= {
             "null": {name: count for name, count in repeats.null.items() if name in left},
@@ -136,7 +137,7 @@ def score(
         worth |= measured.worth
         notes |= measured.notes
         # A function without a module cannot be identified again.
-        kept = {name: result for name, result in results.items() if name in METRICS or ":" in name}
+        kept = {name: result for name, result in results.items() if name in named}
         add_scores(encode.folder, protocols, Scores(kept, worth=worth))
     for metric in wanted:
         if metric.name not in results:

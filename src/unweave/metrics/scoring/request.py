@@ -166,7 +166,7 @@ def check_source(source: Any) -> Source:
 def _find(metric: str | Callable[..., Any]) -> Metric:
     if isinstance(metric, str):
         if ":" in metric:
-            return _own(metric, imported("metric", metric))
+            return _own(metric.removeprefix(f"{HERE}:"), imported("metric", metric))
         if (key := key_in(METRICS, metric)) not in METRICS:
             raise unknown("metric", metric, METRICS)
         return METRICS[key]
