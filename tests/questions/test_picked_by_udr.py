@@ -82,3 +82,11 @@ def test_mean_pick_and_best_are_drawn_for_each_group() -> None:
 def test_groups_may_be_data_sets() -> None:
     figure = draw_picked_by_udr(picked_by_udr(study_table(), metrics=["mig"], per=("data",)))
     assert len(figure.axes[0].get_yticklabels()) == 3
+
+
+@pytest.mark.parametrize(("rule", "entry"), [("udr", "picked by UDR"), ("elbo", "picked by ELBO")])
+def test_the_legend_names_the_rule(rule: str, entry: str) -> None:
+    result = picked_by_udr(study_table().assign(elbo=0.5), rule=rule, metrics=["mig"])
+    assert set(result["rule"]) == {rule}
+    (legend,) = draw_picked_by_udr(result).legends
+    assert [text.get_text() for text in legend.get_texts()] == ["mean", entry, "best"]

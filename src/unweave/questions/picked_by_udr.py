@@ -51,7 +51,7 @@ def picked_by_udr(
         top: The number of runs that are picked; their scores are averaged.
 
     Returns:
-        One row per group and metric: the columns of ``per``, ``metric``, ``runs``, ``picked``, ``mean`` (the
+        One row per group and metric: the columns of ``per``, ``metric``, ``rule``, ``runs``, ``picked``, ``mean`` (the
         expectation of a random pick), ``best``, ``regained``, which is (picked − mean) / (best − mean), and ``beats``,
         the probability that a picked run scores higher than a random other run, where a tie counts one half. A random
         pick has an expected ``regained`` of 0 and ``beats`` of 0.5. ``regained`` is NaN if all runs score the same.
@@ -65,7 +65,7 @@ def picked_by_udr(
         >>> picked_by_udr(table)[["picked", "mean", "best"]].round(2).values.tolist()
         [[0.3, 0.2, 0.3]]
     """
-    question = f"picked_by_{rule}"
+    question = "picked_by_udr"
     rule = choose_rule(question, table, rule)
     top = whole(f"{question}: top", top, at_least=1)
     metrics = choose_metrics(question, table, metrics)
@@ -83,10 +83,10 @@ def picked_by_udr(
             picked, mean, best = weights @ scores, scores.mean(), scores.max()
             regained = (picked - mean) / (best - mean) if np.ptp(scores) > 0 else float("nan")
             beats = weights @ above / (len(group) - 1)
-            rows.append((*key, metric, len(group), sign * picked, sign * mean, sign * best, regained, beats))
+            rows.append((*key, metric, rule, len(group), sign * picked, sign * mean, sign * best, regained, beats))
     if not rows:
         raise TableError(question, "needs at least two runs to choose from, and every group has one.")
-    columns = [*per, "metric", "runs", "picked", "mean", "best", "regained", "beats"]
+    columns = [*per, "metric", "rule", "runs", "picked", "mean", "best", "regained", "beats"]
     return extra("pandas", "study").DataFrame(rows, columns=columns)
 
 
@@ -94,7 +94,7 @@ def draw_picked_by_udr(result: pandas.DataFrame) -> Figure:
     """Draw one panel per score with one line per group, and return the matplotlib figure.
 
     ``result`` is that of :func:`~unweave.questions.picked_by_udr`. The line reaches from the mean of the runs,
-    which a random pick attains on average, to the best run.
+    which a random pick attains on average, to the best run. The legend names the rule.
     """
     keys = list(result.columns[: result.columns.get_loc("metric")])
     groups = result[keys].astype(str).agg(", ".join, axis=1)
@@ -110,7 +110,10 @@ def draw_picked_by_udr(result: pandas.DataFrame) -> Figure:
         panel.set_yticks(range(len(names)), short if number % panels.across == 0 else [""] * len(names), fontsize=SMALL)
         panel.set_ylim(len(names) - 0.5, -0.5)
     panels.name()
-    return lay_out(panels.figure, panels.axes, height=0.17 * len(names) + 0.15, legend=LOOKS, labels=shortened)
+    picked = {"picked": f"picked by {words(result['rule'].iloc[0])}"}
+    key: dict[str, Any] = {"legend": {picked.get(kind, kind): look for kind, look in LOOKS.items()}, "as_words": False}
+    height = 0.17 * len(names) + 0.15
+    return lay_out(panels.figure, panels.axes, height=height, label="score", labels=shortened, **key)
 
 
 def pick_weights(values: Floats, top: int) -> Floats:
