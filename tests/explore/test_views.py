@@ -209,6 +209,21 @@ def test_one_slider_moves_the_latents_of_all_runs_that_follow_a_factor(
             assert_shows(page, page.locator(f".compared[data-run='{run.name}'] {DECODED}"), run.decode(code))
 
 
+def test_a_shared_slider_has_the_name_of_a_factor_only_if_some_run_follows_it(page: Page, address: str) -> None:
+    def description(latents: list[str | None], information: list[list[float]]) -> dict[str, Any]:
+        found = [{"index": i, "factor": factor, "active": True} for i, factor in enumerate(latents)]
+        return {"factors": [{"name": "hue"}, {"name": "size"}], "latents": found, "mutualInformation": information}
+
+    page.goto(address)
+    weak, mixed = [[0.9, 0.0], [0.2, 0.1]], [[0.8, 0.0], [0.5, 0.4]]
+    script = """async (runs) => (await import("unweave/shared-sliders")).matched(runs)
+        .map(({ factor, latents }) => [factor, latents.map((latent) => latent?.index ?? null)])"""
+    alone = [description(["hue", "hue"], weak), description(["hue", None], weak)]
+    assert page.evaluate(script, alone) == [["hue", [0, 0]], [None, [1, 1]]]
+    told = [description(["size", "hue"], [[0.0, 0.7], [0.9, 0.0]]), description(["hue", "hue"], mixed)]
+    assert page.evaluate(script, told) == [["hue", [1, 0]], ["size", [0, 1]]]
+
+
 def described(client: httpx.Client, run: Run) -> dict[str, Any]:
     answer: dict[str, Any] = client.get(f"api/runs/{run.name}").json()
     return answer

@@ -9,7 +9,8 @@ from tests.reports.reading import check_self_contained
 from unweave import Run
 from unweave.errors import InputError
 from unweave.reports import report
-from unweave.reports.run_report import MOST
+from unweave.reports.facts import read_facts
+from unweave.reports.run_report import MOST, separated_section
 
 
 def test_the_report_of_a_run(runs: list[Run], page: Path) -> None:
@@ -62,3 +63,11 @@ def test_methods_show_no_settings_that_they_do_not_have(runs: list[Run], tmp_pat
 def test_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="at least one run"):
         report([], tmp_path / "report.html")
+
+
+def test_factors_have_the_names_that_figures_print() -> None:
+    run = unweave.open("zoo:factor-vae-rooms3d")
+    assert isinstance(run, Run)
+    (section,) = separated_section([read_facts(run.folder)])
+    assert "→ floor hue 0." in section.body
+    assert "floor_hue" not in section.body

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.data import FactorData
 from unweave.errors import InputError
 from unweave.metrics.scoring.display import follow_lines
-from unweave.names import OWN
+from unweave.names import OWN, words
 from unweave.own_code import guarded, own_code_of
 from unweave.reports.facts import PERMUTATIONS, Facts, RunFacts, measure_facts, read_facts
 from unweave.reports.html import (
@@ -129,7 +130,7 @@ def make_report(
         find_peers(facts, own, apart_from=folders, baselines=baselines)
         for facts, own in zip(several, stores, strict=True)
     ]
-    separated = _separated(several)
+    separated = separated_section(several)
     figures = show_figures(several, watch)
     notes = [tag("p", note, class_="note warning") for facts in several for note in _notes(facts, len(several))]
     scores = score_section(several, peers)
@@ -152,12 +153,13 @@ def _encoder(encode: Any, data: FactorData | None) -> Encoder:
     return Encoder(encode, data)
 
 
-def _separated(several: Sequence[Facts]) -> list[Section]:
+def separated_section(several: Sequence[Facts]) -> list[Section]:
     """Return which factor each latent follows, in words; nothing where the factors are not known."""
     parts = []
     for facts in several:
         found = None if facts.run is None or facts.data is None else facts.run.follows(facts.data)
         if found is not None:
+            found = replace(found, factors=tuple(map(words, found.factors)), constant=tuple(map(words, found.constant)))
             heading = tag("h3", facts.label) if len(several) > 1 else Html("")
             parts.append(joined([heading, tag("ul", *(tag("li", line) for line in follow_lines(found)))]))
     about = (

@@ -87,24 +87,24 @@ export function makeSharedSliders(descriptions) {
 
 /** Return which latents of runs belong together: {factor, latents}, null where a run has none. Exported for tests. */
 export function matched(descriptions) {
-  const taken = descriptions.map(() => new Set());
   const factors = descriptions[0].factors ?? [];
-  const byFactor = descriptions.map((description, i) => assigned(description, factors.length, taken[i]));
-  const rows = factors.map((factor, k) => ({ factor: factor.name, latents: byFactor.map((found) => found[k]) })).filter((row) => row.latents.some(Boolean));
-  const rest = descriptions.map(({ latents }, i) => latents.filter((latent) => latent.active && !taken[i].has(latent.index)));
+  const byFactor = descriptions.map((description) => assigned(description, factors.length));
+  const rows = factors
+    .map((factor, k) => ({ factor: factor.name, latents: byFactor.map((found) => found[k]) }))
+    .filter(({ factor, latents }) => latents.some((latent) => latent?.factor === factor)); // some run tells it
+  const rest = descriptions.map(({ latents }, i) => latents.filter((latent) => latent.active && !rows.some((row) => row.latents[i] === latent)));
   for (let place = 0; rest.some((latents) => place < latents.length); place += 1)
     rows.push({ factor: null, latents: rest.map((latents) => latents[place] ?? null) });
   return rows;
 }
 
 /** Return the latent of each factor, each latent once: the largest shares of information come first. */
-function assigned({ latents, mutualInformation }, count, taken) {
+function assigned({ latents, mutualInformation }, count) {
   const found = Array.from({ length: count }, () => null);
   const pairs = latents.flatMap((latent) => found.map((_, k) => [mutualInformation?.[latent.index][k] ?? 0, latent, k]));
   for (const [share, latent, k] of pairs.sort((a, b) => b[0] - a[0])) {
-    if (share <= 0 || found[k] || taken.has(latent.index)) continue;
+    if (share <= 0 || found[k] || found.includes(latent)) continue;
     found[k] = latent;
-    taken.add(latent.index);
   }
   return found;
 }
