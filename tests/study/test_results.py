@@ -11,6 +11,7 @@ from tests.study.tiny import SPEC
 from unweave import Study
 from unweave.errors import InputError
 from unweave.names import titled, words
+from unweave.questions import method_differences
 from unweave.study.results import grids, lay_beside, results, write_results
 
 MIG = {"ae": [0.1, 0.2, 0.6], "beta_vae": [0.5, 0.4, 0.3]}
@@ -96,6 +97,16 @@ def test_results_from_elsewhere_lie_beside_those_of_a_table() -> None:
     assert math.isnan(found.loc[("ours", "reconstruction_error"), "mean"])
     with pytest.raises(InputError, match="theirs: has no column of a score that the study has"):
         lay_beside(runs(), theirs.rename(columns={"mig": "gap"}), "theirs")
+
+
+def test_questions_compare_results_from_elsewhere_with_a_study_whose_data_has_options() -> None:
+    theirs = pandas.DataFrame({"data": "dsprites", "method": "ours", "mig": [0.8, 0.6]})
+    pairs = {("ae", "beta_vae"), ("ae", "ours"), ("beta_vae", "ours")}
+    of_one_size = lay_beside(runs(**{"data.size": 16}), theirs, "theirs")
+    found = method_differences(of_one_size, metrics=["mig"])
+    assert {tuple(sorted(pair)) for pair in zip(found["method"], found["other"], strict=True)} == pairs
+    of_two_sizes = lay_beside(runs(**{"data.size": [16, 32] * 3}), theirs, "theirs")
+    assert of_two_sizes["data.size"].isna().sum() == 2  # which of the two it was is not known
 
 
 def test_names_of_ones_own_and_titles_of_a_specification(tmp_path: Path) -> None:

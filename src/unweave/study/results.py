@@ -158,8 +158,9 @@ def lay_beside(table: pandas.DataFrame, other: pandas.DataFrame, name: str) -> p
     """Return the runs of a table and, below them, results from elsewhere with the same columns.
 
     ``other`` has the columns ``data``, ``recipe`` (or ``method``) and at least one score of the table. Its runs count
-    as finished unless it has a ``state``. Runs without a ``seed`` are numbered. A method that both have is followed by
-    ``name`` where it comes from elsewhere, as in ``beta_vae (theirs)``.
+    as finished unless it has a ``state``. Runs without a ``seed`` are numbered. Where ``other`` has no column for an
+    option of a data set, such as ``data.size``, it is that of the table if all runs of the table share it. A method
+    that both have is followed by ``name`` where it comes from elsewhere, as in ``beta_vae (theirs)``.
     """
     pandas = extra("pandas", "study")
     if "recipe" not in other and "method" in other:
@@ -175,6 +176,9 @@ def lay_beside(table: pandas.DataFrame, other: pandas.DataFrame, name: str) -> p
     new = other.assign(recipe=[f"{each} ({name})" if str(each) in taken else str(each) for each in other["recipe"]])
     if "seed" not in new:
         new["seed"] = new.groupby(["data", "recipe"], sort=False).cumcount()
+    for option in [column for column in table if str(column).startswith("data.") and column not in other]:
+        by_data = table.groupby("data", sort=False)[option]
+        new[option] = new["data"].map({data: v.iloc[0] for data, v in by_data if v.map(repr).nunique() == 1})
     parts = [each if "state" in each else each.assign(state=DONE) for each in (table, new)]
     both = pandas.concat([part.astype(object) for part in parts], ignore_index=True).infer_objects()
     both.attrs = {**table.attrs, VARIES: [*table.attrs.get(VARIES, ()), "strength"]}
