@@ -27,6 +27,13 @@ def test_the_order_is_that_of_the_grid(generator: torch.Generator) -> None:
     assert shown == {"first images": [0, 1, 2, 3], "a 0 to 2": [2, 12, 22], "b 0 to 3": [10, 11, 12, 13]}
 
 
+def test_the_order_is_shown_through_a_point_at_which_factors_differ(generator: torch.Generator) -> None:
+    values = torch.cartesian_prod(*[torch.arange(4)] * 3)
+    images = (values @ torch.tensor([16, 4, 1])).to(torch.uint8)[:, None, None].expand(64, 8, 8)
+    sheet = make_order(unweave.load(images.clone(), factors=values), generator)
+    assert sheet.rows[1][1][:, 0, 0, 0].tolist() == [16 * value + 4 * 2 + 3 for value in range(4)]
+
+
 def test_a_sparse_table_has_several_images_per_value(generator: torch.Generator) -> None:
     grey = torch.arange(20, dtype=torch.uint8)
     labels = {

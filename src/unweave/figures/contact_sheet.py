@@ -106,18 +106,19 @@ def _value_name(table: Table | None, axis: int, value: float) -> str:
 
 
 def make_order(data: FactorData, generator: torch.Generator, *, columns: int = MOST_STEPS) -> Sheet:
-    """Make a row of the first images of the grid, then a traversal of each factor through the middle of the grid.
+    """Make a row of the first images of the grid, then a traversal of each factor through one point of the grid.
 
     Where the file was read in the right order, the last factor changes along the first row, and along each other row
-    the factor that it is named after, and no other.
+    the factor that it is named after, and no other. Factors differ at the point, so that hues can be told apart.
     """
     rows = [("first images", data.rows(torch.arange(min(columns, data.num_images)), generator))]
-    point = torch.tensor([size // 2 for size in data.space.sizes])
-    if not data.can_intervene:  # the middle may have no image
+    sizes = data.space.sizes
+    point = torch.tensor([size * (axis + 1) // (len(sizes) + 1) for axis, size in enumerate(sizes)])
+    if not data.can_intervene:  # the point may have no image
         drawn = data.sample(1, generator).factors
         assert drawn is not None
         point = drawn[0]
-    for axis, (name, size) in enumerate(zip(data.space.names, data.space.sizes, strict=True)):
+    for axis, (name, size) in enumerate(zip(data.space.names, sizes, strict=True)):
         rows.append((f"{words(name)} 0 to {size - 1}", _along(data, point, axis, generator, columns)))
     return Sheet(f"{spelled(data.name)}: the order of its factors, the last varies fastest", tuple(rows))
 
