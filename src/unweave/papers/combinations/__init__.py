@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 JUDGED = "infomec.modularity"
 PLUS = " + "  # between a method and what is added to it
+SQUARES = "xysquares"
 SCORES = (JUDGED, "dci.disentanglement", "mig", "psnr")
 
 
@@ -57,16 +58,17 @@ def with_methods(table: pandas.DataFrame) -> pandas.DataFrame:
     return runs
 
 
-def scores_on(data: str, caption: str) -> Picture:
-    """Return the picture of the scores of every run on a data set; data sets have different methods."""
+def scores_of(name: str, caption: str, squares: bool) -> Picture:
+    """Return the picture of the scores of every run on XYSquares, or on the other data, which have other methods."""
 
     def draw(table: pandas.DataFrame) -> Figure:
         from unweave.figures.score_strips import draw_score_strips, make_score_strips
 
         runs = with_methods(table)
-        return draw_score_strips(make_score_strips(runs[runs["data"] == data], metrics=SCORES[:3], by="method"))
+        chosen = runs[(runs["data"] == SQUARES) == squares]
+        return draw_score_strips(make_score_strips(chosen, metrics=SCORES[:3], by="method"))
 
-    return Picture(f"scores-{data}", caption, draw)
+    return Picture(name, caption, draw)
 
 
 def _method(row: dict[str, Any]) -> str:
@@ -95,7 +97,7 @@ FINDING = Finding(
     answer,
     collect,
     figures=(
-        scores_on("rooms3d", "Scores of every run on Rooms3D."),
-        scores_on("xysquares", "Scores of every run on XYSquares at full spacing."),
+        scores_of("scores", "Scores of every run on the scenes.", squares=False),
+        scores_of("scores-xysquares", "Scores of every run on XYSquares at full spacing.", squares=True),
     ),
 )
