@@ -153,11 +153,12 @@ def test_scores_are_shown_with_the_run(
     assert run(monkeypatch, "runs", "show", made.name, "--json") == 0
     shown = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["scores"]
     assert {row["score"]: row["value"] for row in shown} == scores.table
-    assert {(row["samples"], row["seed"], row["step"]) for row in shown} == {(60, 4, 1)}
+    # Of 72 images, 24 are tested, so that 48 of the 60 samples are left.
+    assert {(row["samples"], row["test_samples"], row["seed"], row["step"]) for row in shown} == {(48, 24, 4, 1)}
     assert run(monkeypatch, "runs", "show", made.name) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split() for line in lines if line.startswith("mig ")] == [
-        ["mig", f"{scores.table['mig']:.4f}", "60", "4", "1"]
+        ["mig", f"{scores.table['mig']:.4f}", "48", "4", "1"]
     ]
 
 

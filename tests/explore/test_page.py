@@ -554,7 +554,7 @@ def test_a_run_without_weights_shows_its_curves(page: Page, tmp_path: Path, smoo
         shutil.copy(smooth.folder / name, folder)
     with served(find_selection(str(tmp_path))) as address:
         page.goto(f"{address}#/run/{smooth.name}")
-        page.get_by_text("This run has no weights").wait_for()
+        page.get_by_text("has no weights").wait_for()
         page.get_by_role("heading", name="β-VAE on bars").wait_for()
         page.wait_for_selector(".curve")
         assert str(tmp_path) not in page.inner_text(".heading")

@@ -70,7 +70,7 @@ def table(count: int, **columns: float) -> pandas.DataFrame:
     places, scores = (f"{LONG} 0", "dsprites"), (*METRICS, "total_correlation", "total_correlation_sampled", "elbo")
     others = ("udr", "downstream.score", "downstream.efficiency_logistic", "downstream.efficiency_boosted")
     rows = [
-        {"data": place, "recipe": f"my_parts:{recipe}", "strength": strength, "seed": seed, "data.spacing": strength}
+        {"data": place, "recipe": f"my_parts:{recipe}", "strength": strength, "seed": seed}
         | {score: 0.003 + 0.001 * generator.uniform() for score in (*scores, *others)}
         | columns
         for place, recipe, strength, seed in itertools.product(places, names(count), (1.0, 4.0), (0, 1))
@@ -150,6 +150,7 @@ RESULTS: dict[str, Callable[[int], Any]] = {
 }
 TABLES: dict[str, Callable[[int], pandas.DataFrame]] = {
     "local_scores": local,
+    "score_by_spacing": lambda n: table(n).assign(**{"data.spacing": lambda t: t["strength"]}),
     "paired_densities": lambda n: table(2).assign(data=lambda t: [f"{name} {i % n}" for i, name in enumerate(t.data)]),
     "method_differences": lambda n: table(min(max(2, n), 5)),  # ten pairs
 }
