@@ -234,7 +234,7 @@ def test_a_comparison_has_a_table_of_what_differs_and_the_curves_of_its_runs(
 ) -> None:
     compare(page, address, [smooth, stepped])
     table = page.locator("table.differences")
-    table.get_by_text("What differs").wait_for()
+    table.get_by_text("recipe", exact=True).wait_for()
     rows = {cells[0]: cells[1:] for cells in (text.split("\t") for text in table.locator("tr").all_inner_texts())}
     assert rows["recipe"] == ["β-VAE", "QLAE"]
     assert ["4", "3"] in rows.values()  # latents

@@ -6,6 +6,8 @@ import { makeExplorer } from "unweave/explorer";
 import { makeSharedSliders } from "unweave/shared-sliders";
 import { makeStart } from "unweave/start";
 
+const TITLE = "Side by side";
+
 /** Show runs side by side in an element, given their sources. Returns a function that ends the view. */
 export function showComparison(root, sources, names) {
   let ended = false;
@@ -15,14 +17,14 @@ export function showComparison(root, sources, names) {
 
 async function build(root, sources, names, isEnded) {
   const problem = notice();
-  root.replaceChildren(problem.element, h("div", { class: "wait" }, "Opening the runs…"));
+  root.replaceChildren(h("h1", {}, TITLE), problem.element, h("div", { class: "wait" }, "Opening the runs…"));
   document.title = "Comparison · Unweave";
   let descriptions;
   try {
     descriptions = await Promise.all(sources.map((source) => source.describe()));
   } catch (error) {
     if (isEnded()) return;
-    root.replaceChildren(h("h1", {}, "Side by side"), problem.element);
+    root.replaceChildren(h("h1", {}, TITLE), problem.element);
     problem.show(error.message);
     return;
   }
@@ -68,7 +70,7 @@ async function build(root, sources, names, isEnded) {
     h(
       "header",
       { class: "heading" },
-      h("div", { class: "title" }, h("h1", {}, "Side by side")),
+      h("div", { class: "title" }, h("h1", {}, TITLE)),
       h("p", { class: alike ? "lead" : "lead differ" }, sentence),
     ),
     problem.element,
