@@ -161,8 +161,8 @@ def answer(table: pandas.DataFrame) -> Answer:
                 _costs(runs),
                 _published_costs(),
                 note="The time of the fastest run of each method on the first data set. At the lite scale the "
-                "smoothness penalties see a part of the batch. The exact penalty, and QLAE + KLM, were measured with the "
-                "published net and batch as a [benchmark](../../benchmarks/cost.md).",
+                "smoothness penalties see a part of the batch. The exact penalty, and QLAE + KLM, were measured with "
+                "the published net and batch as a [benchmark](../../benchmarks/cost.md).",
             ),
         ],
     )
