@@ -91,13 +91,14 @@ def test_the_place_of_a_value(value: float, best: str, text: str) -> None:
     assert place_of(value, [0.2], best) == ""
 
 
-@pytest.mark.parametrize(("size", "samples", "expected"), [(32, 5_000, 66), (64, 5_000, 0), (32, 10_000, 0)])
+@pytest.mark.parametrize(("size", "samples", "expected"), [(32, 5_000, 20), (64, 5_000, 0), (32, 10_000, 0)])
 def test_baselines_have_the_same_images_and_the_same_protocol(
     runs: list[Run], size: int, samples: int, expected: int
 ) -> None:
     """With the results that come with Unweave, on dSprites of 32 × 32 pixels.
 
-    They are 6 methods × 3 strengths × 3 seeds of one finding, and 2 methods × 2 strengths × 3 seeds of another.
+    They are 4 strengths × 2 seeds of one finding, whose runs without the orientation do not count, and 2 methods × 2
+    strengths × 3 seeds of another.
     """
     facts = read_facts(runs[0].folder)
     data = identity_of("dsprites", size=size)
