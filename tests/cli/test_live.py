@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tests.study.tiny import SPEC
-from unweave.cli.live import SHOWN, StudyProgress, last_step, shown
+from unweave.cli.live import SHOWN, StudyProgress, shown
 from unweave.progress import set_level
 from unweave.study import Study
 from unweave.study.engines.worker import Report
@@ -101,15 +101,3 @@ def test_quiet_shows_nothing(study: Study, capsys: pytest.CaptureFixture[str]) -
     finally:
         set_level("normal")
     assert capsys.readouterr().err == ""
-
-
-def test_the_last_step_is_read_from_the_end_of_the_log(tmp_path: Path) -> None:
-    assert last_step(tmp_path) == 0
-    log = tmp_path / "log.jsonl"
-    log.write_text("".join(f'{{"step": {step}, "loss": 0.5}}\n' for step in range(100, 100_000, 100)))
-    assert last_step(tmp_path) == 99_900
-    with log.open("a") as file:
-        file.write('{"step"')  # being written
-    assert last_step(tmp_path) == 99_900
-    log.write_text("damaged")
-    assert last_step(tmp_path) == 0

@@ -154,10 +154,10 @@ def test_many_requests_at_once_are_answered_or_turned_away(client: httpx.Client,
 def test_an_unexpected_failure_is_a_sentence_too(
     client: httpx.Client, smooth: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(folder: object) -> object:
+    def broken(*_: object, **__: object) -> object:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("unweave.explore.training_progress.read_state", broken)
+    monkeypatch.setattr("unweave.explore.training_progress.read_record", broken)
     answer = client.get(f"/api/runs/{smooth.name}/progress")
     assert answer.status_code == 500
     assert "ZeroDivisionError" in answer.json()["error"]

@@ -8,7 +8,7 @@ import pytest
 from unweave.errors import OtherVersion, Unavailable
 from unweave.store.files import another_writer, this_version, versions
 from unweave.store.measurements import read_scores
-from unweave.store.state import Log, State, read_log, read_state, write_state
+from unweave.store.state import Log, State, last_step, read_log, read_state, write_state
 
 LATER = "unweave 99.1.0, torch 2.9.0"
 
@@ -122,3 +122,15 @@ def test_who_wrote_a_record() -> None:
     assert another_writer({"version": LATER}) == "99.1.0"
     assert another_writer({"version": 3}) is None
     assert another_writer([]) is None
+
+
+def test_the_last_step_is_read_from_the_end_of_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    assert last_step(log) == 0
+    log.write_text("".join(f'{{"step": {step}, "loss": 0.5}}\n' for step in range(100, 100_000, 100)))
+    assert last_step(log) == 99_900
+    with log.open("a") as file:
+        file.write('{"step"')  # being written
+    assert last_step(log) == 99_900
+    log.write_text("damaged")
+    assert last_step(log) == 0

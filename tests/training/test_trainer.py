@@ -36,7 +36,7 @@ def test_the_outcome_says_what_was_done(tmp_path: Path, monkeypatch: pytest.Monk
     assert state is not None
     assert (state.status, state.step, state.error) == ("failed", 4, "too large")
     assert "RuntimeError: too large" in state.traceback
-    assert status_of(folder, state) == "failed"
+    assert status_of(folder, state.status) == "failed"
     monkeypatch.undo()
     assert trained(tmp_path, steps=8).outcome == "continued"  # what was no fault of the configuration is tried again
 

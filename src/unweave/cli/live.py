@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group
@@ -15,7 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from unweave.progress import SECONDS, duration, level
-from unweave.store.folder import DOING
+from unweave.store.folder import LOG
+from unweave.store.state import doing_of, last_step
 
 if TYPE_CHECKING:
     from unweave.study import Study
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 SHOWN = 12  # runs under way
 COLUMNS = 5  # of settings that vary
-TAIL = 4096  # bytes of a log, enough for its last line
 Watch = Callable[[Collection[str], Sequence[str]], None]
 
 
@@ -153,13 +151,10 @@ class StudyProgress:
 
     def _scored(self, name: str) -> str:
         """Return what is measured of a run now, as in "scoring factor_vae_score"."""
-        try:
-            return (self._study.stored.work / name / DOING).read_text(encoding="utf-8")
-        except OSError:
-            return "scoring"
+        return doing_of(self._study.stored.work / name) or "scoring"
 
     def _last_step(self, name: str) -> int:
-        return last_step(self._study.stored.work / name)
+        return last_step(self._study.stored.work / name / LOG)
 
     def _done(self) -> int:
         return self._before + self._finished
@@ -180,17 +175,6 @@ class StudyProgress:
             return Progress(0, 0, 0.0)
         since, first = self._first.setdefault(name, (now, step))
         return Progress(step, step - first, now - since)
-
-
-def last_step(folder: Path) -> int:
-    """Return the last step in the log of a run, 0 if there is none; reads the end of the file only."""
-    try:
-        with (folder / "log.jsonl").open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
-            lines = [line for line in file.read().split(b"\n") if b'"step": ' in line]
-        return int(lines[-1].split(b'"step": ')[1].split(b",")[0]) if lines else 0
-    except (OSError, ValueError):
-        return 0
 
 
 def _brief(value: object) -> str:

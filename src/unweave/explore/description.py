@@ -19,7 +19,6 @@ from unweave.names import spelled, words
 from unweave.plain_json import to_plain
 from unweave.representation import Representation
 from unweave.representation.interface import FOLLOWED
-from unweave.store.folder import read_fields
 from unweave.store.measurements import name_of_data
 from unweave.streams import stream
 from unweave.training import Run
@@ -41,7 +40,7 @@ def describe(
     return {
         "name": run.folder.name if isinstance(run, Run) else run.name,
         "title": f"{spelled(run.method)} on {spelled(run.data_label)}" if isinstance(run, Run) else run.title,
-        "data": name_of_data(read_fields(run.folder)["data"]) if isinstance(run, Run) else run.title,
+        "data": name_of_data(run.configuration.data.canonical()) if isinstance(run, Run) else run.title,
         "facts": facts(run),
         "shape": None if run.shape is None else list(run.shape),
         "order": summary.order_name if summary else "",

@@ -14,10 +14,11 @@ from unweave.data import data_folder
 from unweave.explore.open_runs import weights_version
 from unweave.explore.run_selection import Selection
 from unweave.latents.latent import evenly
-from unweave.names import label_of, spelled, words
-from unweave.store.folder import LOG, read_fields, read_label
+from unweave.names import spelled, words
+from unweave.store.folder import LOG, read_label
 from unweave.store.lock import is_beating, machine, trainer_of
-from unweave.store.state import read_log, read_state, status_of
+from unweave.store.record import read_record
+from unweave.store.state import read_log
 from unweave.zoo import PREFIX
 
 TRAIN = ("repeat or continue it", "unweave train --from")  # on a run, can be copied from its page
@@ -36,36 +37,33 @@ class ProgressReader:
 
     def read(self, folder: Path) -> dict[str, Any]:
         """Return the progress of a run; see ``static/source.js`` for its fields."""
-        state, fields = read_state(folder), read_fields(folder)
-        status = status_of(folder, state)
-        lines = read_log(folder / LOG)
-        step = max(state.step if state else 0, lines[-1]["step"] if lines else 0)
-        planned = fields.get("steps")
+        record, lines = read_record(folder, scores=False), read_log(folder / LOG)
+        state = record.state
+        step = max(record.step, lines[-1]["step"] if lines else 0)
+        planned = record.fields.get("steps")
         steps = planned if isinstance(planned, int) else step
         version = weights_version(folder)
         commands = (TRAIN, *(OF_WEIGHTS if version else ()))
         of_run = _in_commands(folder)
         left = None
-        if status == "running":
-            left = self._seconds_left(
-                folder.name, step, steps, state.step if state else 0, state.seconds if state else 0
-            )
+        if state == "running":
+            left = self._seconds_left(folder.name, step, steps, record.step, record.seconds)
         else:
             self._seen.pop(folder.name, None)
             self._first.pop(folder.name, None)
         return {
-            "state": status,
+            "state": state,
             "step": step,
             "steps": steps,
             "secondsLeft": left,
             "checkpoint": str(version),
             "curves": curves(lines),
-            "psnr": state.psnr if state else None,
-            "error": state.error if state else "",
-            "traceback": state.traceback if state else "",
-            "title": title_of(fields),
-            "configuration": fields,
-            "label": read_label(folder),
+            "psnr": record.psnr,
+            "error": record.error,
+            "traceback": record.traceback,
+            "title": f"{spelled(record.fields['recipe'])} on {spelled(record.data)}" if record.is_readable else "",
+            "configuration": record.fields,
+            "label": record.label,
             "commands": [*_stop(folder), *([what, f"{command} {of_run}"] for what, command in commands)],
         }
 
@@ -138,14 +136,6 @@ def _stop(folder: Path) -> list[list[str]]:
     if host == machine():
         return [["stop it", f"kill -INT {pid}"]]
     return [["stop it", f"ssh -- {shlex.quote(host.partition('/')[0])} kill -INT {pid}"]]
-
-
-def title_of(fields: dict[str, Any]) -> str:
-    """Return the heading of a run from its configuration, also if it has no weights yet."""
-    if not fields:
-        return ""
-    data = label_of(fields["data"]["name"], fields["data"].get("source"))
-    return f"{spelled(fields['recipe'])} on {spelled(data)}"
 
 
 def curves(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -37,7 +37,7 @@ def run_html(run: Run) -> str:
         "run": f"{run.label} ({run.name})" if run.label else run.name,
         "method": spelled(c.recipe),
         "data": spelled(c.data.label),
-        "state": status_of(run.folder, state) + ("" if c.linear else f" at step {run.step:,} of {c.steps:,}"),
+        "state": status_of(run.folder, state.status) + ("" if c.linear else f" at step {run.step:,} of {c.steps:,}"),
         "seed": str(c.seed),
         "time": duration(state.seconds),
         "PSNR": "" if state.psnr is None else f"{state.psnr:.1f} dB",

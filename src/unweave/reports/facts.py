@@ -19,7 +19,6 @@ from unweave.progress import duration
 from unweave.recipes import RECIPES
 from unweave.recipes.published import idea_of
 from unweave.representation import Codes, Representation
-from unweave.store.folder import read_label
 from unweave.store.measurements import Measurement, name_of_data, read_protocol
 from unweave.store.record import Record, read_record
 from unweave.terms import TERMS
@@ -45,7 +44,7 @@ class Score:
     metric: str
     value: float
     protocol: dict[str, Any]
-    worth: Worth | None = None  # of a score that is not stored with a run
+    worth: Worth | None = None  # its chance level and interval, if they were computed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,8 +118,7 @@ class RunFacts(Facts):
     def title(self) -> str:
         """Return what was trained on what, after the label if there is one."""
         named = f"{spelled(self.configuration.recipe)} on {spelled(self.configuration.data.label)}"
-        label = read_label(self.folder)
-        return f"{label}: {named}" if label else named
+        return f"{self.record.label}: {named}" if self.record.label else named
 
     @property
     def status(self) -> str:
@@ -233,7 +231,8 @@ def _scores(record: Record, data: FactorData | None) -> tuple[Score, ...]:
 def scores_in(found: Measurement) -> list[Score]:
     """Return the numbers of one measurement."""
     protocol = dict(read_protocol(found.protocol))
-    return [Score(name, found.metric, value, protocol) for name, value in found.scores.items()]
+    worth = {name: Worth(**given) for name, given in found.worth.items()}
+    return [Score(name, found.metric, value, protocol, worth.get(name)) for name, value in found.scores.items()]
 
 
 def protocol_of(protocol: Mapping[str, Any]) -> tuple[Any, ...]:

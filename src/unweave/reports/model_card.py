@@ -15,7 +15,7 @@ from unweave.metrics import METRICS
 from unweave.names import spelled, words
 from unweave.reports.facts import RunFacts, read_facts, sources_of
 from unweave.reports.score_tables import chance_of
-from unweave.store.folder import CONFIGURATION, read_fields
+from unweave.store.folder import CONFIGURATION
 from unweave.store.remote.hub import CARD, FILES, PREFIX, HubAddress, upload_run
 from unweave.store.setting_names import used_settings_of
 from unweave.streams import stream
@@ -65,7 +65,7 @@ def push(
         for name in FILES:
             if (opened.folder / name).is_file():
                 shutil.copy(opened.folder / name, folder / name)
-        fields = read_fields(opened.folder)
+        fields = facts.record.fields
         if (fields["data"].get("source") or {}).get("path", "hf:").startswith("hf:") is False:
             fields["data"]["source"] = None  # a path of this machine, which is not part of the run's name
             (folder / CONFIGURATION).write_text(json.dumps(fields, indent=2) + "\n", encoding="utf-8")
@@ -87,7 +87,7 @@ def model_card(facts: RunFacts, address: HubAddress, *, picture: bool) -> str:
     """
     idea = [facts.about, ""] if facts.about else []
     shown = [f"![What each latent does]({PICTURE})", "", "Each row moves one latent over its range.", ""]
-    chance = [chance_of(facts, score).rstrip(".") for score in facts.scores]
+    chance = [chance_of(score).rstrip(".") for score in facts.scores]
     head = ("score", "value", "chance", "better") if any(chance) else ("score", "value", "better")
     rows = [
         (words(score.name), _number(score.value), *([told] if any(chance) else []), _better(score.metric))

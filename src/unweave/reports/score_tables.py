@@ -19,7 +19,7 @@ from unweave.reports.facts import Facts, RunFacts, Score, protocol_of, scores_in
 from unweave.reports.html import Html, Section, counted, joined, make_table, ordinal, run_commands, shown, tag
 from unweave.reports.report_figures import colour_of, draw_strip
 from unweave.store.folder import runs_in
-from unweave.store.measurements import is_same, name_of_data, read_scores, worth_in
+from unweave.store.measurements import name_of_data
 from unweave.store.record import read_record
 
 if TYPE_CHECKING:
@@ -75,19 +75,14 @@ def _line(name: str, several: Sequence[Facts], peers: Sequence[Peers]) -> tuple[
     meaning = f"{asks} {_better(best, range_)}" if metric else "A metric of your own."
     values = [score.value if score else None for score in scores]
     where = _where(values, others, baselines, best, range_, name)
-    placed = "; ".join(filter(None, (chance_of(facts, score) for facts, score in zip(several, scores, strict=True))))
+    placed = "; ".join(filter(None, (chance_of(score) for score in scores if score is not None)))
     title = tag("span", words(name), tag("small", f"{meaning} {placed}".strip()))
     return [title, *values, where], _best(values, best)
 
 
-def chance_of(facts: Facts, score: Score | None) -> str:
+def chance_of(score: Score) -> str:
     """Return the chance level of a score, with the number of permutations, "" if it was not computed."""
-    if score is None:
-        return ""
     worth = score.worth
-    for entry in read_scores(facts.folder).entries if isinstance(facts, RunFacts) else ():
-        if is_same(entry, score.metric, score.protocol):
-            worth = worth_in(entry).get(score.name)
     if worth is None or worth.p_value is None:
         return ""
     return f"{shown(score.value)} ({worth}), p = {worth.p_value:.2g} of {worth.permutations} permutations."

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas
 
 INDEX = "index.parquet"
-FORMAT = 3  # of the index
+FORMAT = 4  # of the index
 KEY = b"unweave"  # of the metadata of the file
 WATCHED = (STATE, CONFIGURATION, SCORES)  # files whose sizes and times a row must match
 SETTLED = 2 * 10**9  # nanoseconds; a file that changed less than this before the index was written may change unseen

@@ -52,6 +52,7 @@ class Measurement(NamedTuple):
     metric: str
     protocol: str  # as JSON
     scores: dict[str, float]  # by name, like dci.completeness
+    worth: dict[str, dict[str, Any]]  # chance and intervals as JSON, by the name of the score; {} without any
 
 
 Measured = TypeVar("Measured", Entry, Measurement)
@@ -159,7 +160,8 @@ def read_measurements(folder: Path) -> Iterator[Measurement]:
             if (writer := another_writer(vars(entry))) is not None:
                 raise refused(folder / SCORES, writer, str(error)) from error
             raise _damaged(folder / SCORES, str(error)) from error
-        yield Measurement(entry.metric, json.dumps(entry.protocol, sort_keys=True), scores)
+        protocol = json.dumps(entry.protocol, sort_keys=True)
+        yield Measurement(entry.metric, protocol, scores, entry.result.get("worth", {}))
 
 
 def _damaged(path: Path, reason: str) -> Damaged:

@@ -17,10 +17,9 @@ from unweave.errors import Damaged, InputError, OtherVersion, Unavailable
 from unweave.names import label_of
 from unweave.store.files import is_whole, refused, writer_of
 from unweave.store.folder import CONFIGURATION, STATE, read_fields, read_label
-from unweave.store.lock import is_beating
 from unweave.store.measurements import Measurement, name_of_data, preferred, read_measurements, read_protocol
 from unweave.store.setting_names import configuration_of, differing, used_settings_of
-from unweave.store.state import read_state
+from unweave.store.state import read_state, status_of
 
 LEFT_OUT = "not-applicable.json"  # metrics of a study that cannot be computed for a run
 SCORING_ERROR = "scoring-error.txt"  # the traceback of a run that was trained but could not be scored
@@ -66,9 +65,16 @@ class Record:
     @property
     def state(self) -> str:
         """The state of the run: its status, "stopped" if its process has died, or "not started"."""
-        if self.status not in ("", "running"):
-            return self.status
-        return "running" if is_beating(self.folder) else "stopped" if self.status else "not started"
+        return status_of(self.folder, self.status)
+
+    @property
+    def scoring_error(self) -> str:
+        """The error of a run that was trained but could not be scored, "" if it is not known."""
+        try:
+            traceback = (self.folder / SCORING_ERROR).read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            return ""
+        return traceback.rpartition("\n")[2].rpartition("Error: ")[2]  # without the class of the error
 
     @property
     def data(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -23,9 +24,10 @@ from unweave.store.files import (
     refused,
     write_text,
 )
-from unweave.store.folder import STATE
+from unweave.store.folder import DOING, STATE
 from unweave.store.lock import is_beating
 
+TAIL = 4096  # bytes of a log, enough for its last line
 MOST_STEPS = 10**15  # more than this is damage
 Status = Literal["running", "interrupted", "failed", "finished"]
 STATES = (*get_args(Status), "stopped", "not started")  # what status_of returns
@@ -115,13 +117,11 @@ def read_state(folder: Path) -> State | None:
         ) from error
 
 
-def status_of(folder: Path, state: State | None) -> str:
+def status_of(folder: Path, recorded: str) -> str:
     """Return what a run is doing: its recorded status, "stopped" if its process has died, or "not started"."""
-    if state is None:
-        return "running" if is_beating(folder) else "not started"
-    if state.status == "running" and not is_beating(folder):
-        return "stopped"
-    return state.status
+    if recorded not in ("", "running"):
+        return recorded
+    return "running" if is_beating(folder) else "stopped" if recorded else "not started"
 
 
 Hook = Callable[[int, dict[str, float]], object]  # called with the step and the values of every line of a log
@@ -190,6 +190,25 @@ def read_log(path: Path) -> list[dict[str, Any]]:
             break
         lines.append(values)
     return lines
+
+
+def last_step(path: Path) -> int:
+    """Return the last step in a log, 0 if there is none; reads the end of the file only."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+            lines = [line for line in file.read().split(b"\n") if b'"step": ' in line]
+        return int(lines[-1].split(b'"step": ')[1].split(b",")[0]) if lines else 0
+    except (OSError, ValueError):
+        return 0
+
+
+def doing_of(folder: Path) -> str:
+    """Return what a worker measures of a run now, as in "scoring mig", "" if it does not score."""
+    try:
+        return (folder / DOING).read_text(encoding="utf-8")
+    except OSError:
+        return ""
 
 
 def _is_number(value: object) -> bool:

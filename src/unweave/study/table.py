@@ -6,7 +6,6 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,7 +16,7 @@ from unweave.metrics import METRICS, udr
 from unweave.metrics.scoring.catalogue import source_of
 from unweave.plain_json import to_plain
 from unweave.store.measurements import read_protocol
-from unweave.store.record import SCORING_ERROR, Record
+from unweave.store.record import Record
 from unweave.study.spec import Selection, SnapshotRule, Spec
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Protocols:
     def chosen(self, record: Record, settings: dict[str, Any]) -> Chosen:
         """Return what was measured of a run as asked."""
         measured: dict[int, dict[str, dict[str, float]]] = {}  # by step and metric
-        for metric, protocol, numbers in record.measured:
+        for metric, protocol, numbers, _ in record.measured:
             matches, step, data = self._match(metric, protocol)
             if matches and data in (None, record.data_name):
                 measured.setdefault(record.step if step is None else step, {})[metric] = numbers
@@ -153,20 +152,11 @@ def row_of(record: Record, settings: dict[str, Any], protocols: Protocols) -> Ro
         record.step,
         record.seconds,
         record.psnr,
-        _why_not_scored(record.folder) if failed else record.error,
+        f"scoring failed: {record.scoring_error}".removesuffix(": ") if failed else record.error,
         chosen.scores,
         missing,
         chosen.snapshots,
     )
-
-
-def _why_not_scored(folder: Path) -> str:
-    """Return the last line of the traceback of a run that could not be scored."""
-    try:
-        lines = (folder / SCORING_ERROR).read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    except OSError:
-        lines = []
-    return f"scoring failed: {lines[-1].rpartition('Error: ')[2]}" if lines else "scoring failed"
 
 
 def select(rule: Selection, rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -168,7 +168,7 @@ class Run(TrainedModel):
     def __repr__(self) -> str:
         c = self.configuration
         where = "" if c.linear else f" at step {self.step:,}"
-        return f"<run {self.name}: {c.recipe} on {c.data.label}, {status_of(self.folder, self.state)}{where}>"
+        return f"<run {self.name}: {c.recipe} on {c.data.label}, {status_of(self.folder, self.state.status)}{where}>"
 
 
 def open_run(
@@ -221,7 +221,7 @@ def open_run(
         }
     else:
         raise Unavailable(
-            f"the run {folder} has no weights yet: it is {status_of(folder, state)} at step {state.step}."
+            f"the run {folder} has no weights yet: it is {status_of(folder, state.status)} at step {state.step}."
         )
     with guarded(trust):
         model = with_weights(configuration, tensors)
