@@ -148,7 +148,7 @@ def measure_missing(recipe: str) -> None:
                 passed = known.loc["fast", "passed"]
                 limit = SOONER * float(passed if passed == passed else known.loc["fast", "minutes"])
             row = contest(recipe, form, seed, limit)
-            pandas.concat([done, pandas.DataFrame([row])], ignore_index=True).to_csv(TABLE, index=False)
+            pandas.concat([results(), pandas.DataFrame([row])], ignore_index=True).to_csv(TABLE, index=False)
 
 
 def page(table: pandas.DataFrame) -> str:

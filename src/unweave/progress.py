@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,6 +51,26 @@ def say(text: str) -> None:
 def level() -> Level:
     """Return how much is shown."""
     return _level
+
+
+def show_warnings_as_notes() -> None:
+    """Print warnings of Unweave as ``note: …``, without the line of code that gave them."""
+    show, here = warnings.showwarning, Path(__file__).parent
+
+    def print_note(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if category is UserWarning and here in Path(filename).parents:
+            print(f"note: {message}", file=sys.stderr)  # noqa: T201
+        else:
+            show(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = print_note
 
 
 @contextmanager

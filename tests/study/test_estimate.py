@@ -154,6 +154,12 @@ def test_scoring_is_measured_on_as_many_factors_and_values_as_the_data_has() -> 
     assert seconds_of_scoring(study.planned[0].configuration, study.scoring_cost()) is not None
 
 
+def test_measuring_does_not_warn_of_the_few_samples_that_it_takes(recwarn: pytest.WarningsRecorder) -> None:
+    study = Study(SPEC.replace('["mig"]', '["factor_vae_score"]'))
+    assert seconds_of_scoring(study.planned[0].configuration, study.scoring_cost()) is not None
+    assert not [str(each.message) for each in recwarn if each.category is UserWarning]
+
+
 @pytest.mark.parametrize(
     ("metric", "given", "fewer"),
     [

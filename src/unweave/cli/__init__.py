@@ -6,9 +6,9 @@ import errno
 import os
 import signal
 import sys
-import warnings
-from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import NoReturn
+
+from unweave.progress import show_warnings_as_notes
 
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EIO, errno.EBADF, errno.EPIPE)  # of writing to a full, broken or closed stream
 
@@ -21,7 +21,7 @@ def main() -> None:
     output end quietly.
     """
     _open_closed_streams()
-    _show_warnings_as_notes()
+    show_warnings_as_notes()
     try:
         from unweave.cli.app import app  # inside, so that Ctrl-C during imports is handled too
         from unweave.errors import Away, Diverged, InputError, MissingExtra, Unavailable, shortened
@@ -61,26 +61,6 @@ def _open_closed_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
-
-
-def _show_warnings_as_notes() -> None:
-    """Print warnings of Unweave as ``note: …``, without the line of code that gave them."""
-    show, here = warnings.showwarning, Path(__file__).parents[1]
-
-    def note(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
-        if category is UserWarning and here in Path(filename).parents:
-            print(f"note: {message}", file=sys.stderr)  # noqa: T201
-        else:
-            show(message, category, filename, lineno, file, line)
-
-    warnings.showwarning = note
 
 
 def _silence(descriptor: int) -> None:

@@ -12,6 +12,7 @@ import platform
 import statistics
 import tempfile
 import time
+import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -297,7 +298,8 @@ def seconds_of_scoring(configuration: Configuration, cost: ScoringCost) -> float
     fields = {name: getattr(configuration, name) for name in Configuration.model_fields}
     noise, p = Noise(configuration.data.shape, _factors(configuration.data)), cost.protocol
     counts = {key: max(LEAST_SAMPLES, p[key] // SHARE) for key in ("samples", "test_samples")}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of too few samples, which the study has more of
         try:
             short = Configuration(**{**fields, "steps": 1, "snapshots": 0})
             run = fit(short, Execution(threads=1, device="cpu"), noise, Path(folder))

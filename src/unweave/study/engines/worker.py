@@ -18,7 +18,7 @@ from typing import Any, Literal
 from unweave.data import DataIdentity, FactorData, open_data
 from unweave.errors import Away, InputError, Unavailable, is_of_machine
 from unweave.metrics.scoring.request import ScoringInputs, Source, find_metrics
-from unweave.progress import set_level, told
+from unweave.progress import set_level, show_warnings_as_notes, told
 from unweave.store.files import versions, write_text
 from unweave.store.folder import DOING, is_address
 from unweave.store.lock import Busy, locked
@@ -231,6 +231,7 @@ def work(connection: Any, environment: Mapping[str, str]) -> None:
 
     torch.set_num_threads(1)
     set_level("quiet")
+    show_warnings_as_notes()
     stop_with_parent()
     worker = Worker()
     with suppress(EOFError, OSError):  # the launcher has died
