@@ -43,8 +43,8 @@ def test_what_cannot_be_compared_is_refused(
     codes, factors = sample()
     with pytest.raises(InputError, match="unknown library 'sae_lens': did you mean 'sae-lens'"):
         compare_with("sae_lens", codes, factors)
-    gaps = factors.astype(float)
-    gaps[3, 0] = np.nan
+    gaps = factors.astype(object)
+    gaps[3, 0] = None
     with pytest.raises(InputError, match="sae-lens: takes no missing values of factors"):
         compare_with("sae-lens", codes, gaps)
     with pytest.raises(InputError, match=r"sae-lens: needs dense codes, and \(400, 200000\) are too many"):

@@ -120,12 +120,13 @@ def test_explicitness_of_numbers_is_the_fit_of_ridge_regression() -> None:
 def test_sap_has_the_method_of_each_kind() -> None:
     table = np.column_stack([REAL[:, 0], LABELS[:, 1]])
     codes = np.hstack([MIXED, CODES])
-    both = metrics.sap(codes[:400], table[:400], test=(codes[400:], table[400:])).predictability
+    kinds = ["continuous", "ordered"]
+    both = metrics.sap(codes[:400], table[:400], test=(codes[400:], table[400:]), kinds=kinds).predictability
     classes = metrics.sap(codes[:400], LABELS[:400, 1], test=(codes[400:], LABELS[400:, 1])).predictability
     np.testing.assert_array_equal(both[:, 1], classes[:, 0])
     np.testing.assert_allclose(both[:, 0], np.corrcoef(codes[:400].T, REAL[:400, 0])[-1, :-1] ** 2, atol=1e-12)
     with pytest.raises(InputError, match="method='svm' compares classes, but factor 0 is continuous"):
-        metrics.sap(codes, table, method="svm")
+        metrics.sap(codes, table, method="svm", kinds=kinds)
 
 
 @pytest.mark.parametrize("name", [name for name in TAKES if name != "mcc"])
@@ -146,10 +147,11 @@ def test_a_missing_value_leaves_its_row_out_of_its_factor(name: str, factors: st
     codes, table = (MIXED, REAL) if factors == "numbers" else (CODES, LABELS.astype(np.float64))
     holes = table.copy()
     holes[100:130, 1] = np.nan
-    result = scored(name, codes, holes)
+    kinds = {} if name == "mcc" else {"kinds": ["continuous" if factors == "numbers" else "ordered"] * 3}
+    result = scored(name, codes, holes, **kinds)
     assert result.missing.tolist() == [0, 30, 0]
-    assert abs(result.score - scored(name, codes, table).score) < 0.12
-    objects = holes.astype(object)
+    assert abs(result.score - scored(name, codes, table, **kinds).score) < 0.12
+    objects = table.astype(object if factors == "numbers" else int).astype(object)
     objects[100:130, 1] = None
     assert scored(name, codes, objects).score == result.score
 
@@ -157,7 +159,7 @@ def test_a_missing_value_leaves_its_row_out_of_its_factor(name: str, factors: st
 def test_mig_with_gaps_is_that_of_the_other_rows() -> None:
     holes = LABELS.astype(np.float64)
     holes[:200, 2] = np.nan
-    result, whole = metrics.mig(CODES, holes), metrics.mig(CODES, LABELS)
+    result, whole = metrics.mig(CODES, holes, kinds=["ordered"] * 3), metrics.mig(CODES, LABELS)
     np.testing.assert_array_equal(result.per_factor[:2], whole.per_factor[:2])
     span = np.vstack([CODES.min(0), CODES.max(0)])  # so that bins of fewer rows are the same
     rest = metrics.mig(np.vstack([CODES[200:], span]), np.concatenate([LABELS[200:, 2], [0, 0]]))
@@ -198,7 +200,9 @@ def test_a_table_can_have_a_test_sample_and_the_rows_that_it_lacks_are_counted()
         CODES[:half], frame[:half], test=(CODES[half:], frame[half:]), metrics="explicitness", missing="drop"
     )
     numbers = np.column_stack([np.unique(words.astype(str), return_inverse=True)[1], frame["age"]])
-    expected = metrics.explicitness(CODES[:half], numbers[:half], test=(CODES[half:], numbers[half:]))
+    kinds = ["categorical", "continuous"]
+    test = CODES[half:], numbers[half:]
+    expected = metrics.explicitness(CODES[:half], numbers[:half], test=test, kinds=kinds)
     assert scores["explicitness"].score == expected.score
     assert expected.missing.tolist() == [0, 7]
     assert scores.notes == {"rows without a value": f"age 7 of {half:,}, left out of that factor"}

@@ -7,7 +7,6 @@ import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -152,7 +151,7 @@ def score(
     if codes is not None and any(value is not None for value in sizes.values()):
         raise InputError("--samples, --test-samples and --source can be used with runs only: all rows are scored.")
     if against is not None:
-        _print_against(against, codes, factors, missing, metrics, seed, as_json)
+        _print_against(against, GivenCodes(codes, factors, None, missing, discrete, kinds), metrics, seed, as_json)
         return
     options, others = split_data(parse(settings))
     if options and data is None:
@@ -244,27 +243,19 @@ def _score(
         _print_left_out(shown)
 
 
-def _print_against(
-    library: str,
-    codes: Path | None,
-    factors: Path | None,
-    missing: str,
-    metrics: list[str] | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+def _print_against(library: str, given: GivenCodes, metrics: list[str] | None, seed: int, as_json: bool) -> None:
     """Print the scores that another library has too, as computed by both."""
     from unweave.interop.libraries import compare_with, find_library
     from unweave.representation import Codes
 
     known = find_library(library)
-    if codes is None or factors is None:
+    if given.codes is None or given.factors is None:
         raise InputError("--against needs --codes FILE and --factors FILE.")
-    (opened,) = open_representations(None, GivenCodes(codes, factors, None, missing), None, trust=False)
+    (opened,) = open_representations(None, given, None, trust=False)
     assert isinstance(opened, Codes)
     pairs = [
         pair
-        for pair in compare_with(library, opened.values, opened.factors, seed=seed)
+        for pair in compare_with(library, opened.values, opened.table, seed=seed)
         if not metrics or pair.score.partition(".")[0].partition(" ")[0] in metrics
     ]
     if not pairs:

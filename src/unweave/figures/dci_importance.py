@@ -46,13 +46,14 @@ def make_dci_importance(
     for run, own, name in zip(runs, data, names_of(runs), strict=True):
         if not own.factor_names:
             raise InputError(f"dci_importance needs data with known factors, and {own.name} has images only.")
-        codes, factors = run.draw(whole("samples", samples, at_least=10), generator, own)
+        (codes, factors), kinds = run.draw_labelled(whole("samples", samples, at_least=10), generator, own)
         assert factors is not None
         labels = factors.numpy()
         varying = [k for k in range(labels.shape[1]) if len(np.unique(labels[:, k])) > 1]
         stored = run.scores.get("dci") if importance == "gbt" and isinstance(run, Run) else None
         if stored is None or stored.importance.shape[1] != len(varying):
-            stored = dci(codes, labels[:, varying], importance=importance)
+            declared = None if kinds is None else [kinds[k] for k in varying]
+            stored = dci(codes, labels[:, varying], importance=importance, kinds=declared)
         totals = stored.importance.sum(0)
         shares = np.divide(stored.importance, totals, out=np.zeros_like(stored.importance), where=totals > 0)
         order, active = ordered_latents(run)[0], run.summary.active

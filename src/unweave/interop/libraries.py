@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -20,7 +20,9 @@ import numpy as np
 
 from unweave import metrics
 from unweave.errors import InputError, MissingExtra, unknown
-from unweave.metrics.scoring.inputs import Labelled, check_any_codes, check_factors, fit_and_test, labelled
+from unweave.metrics.scoring.column_kinds import Kinds, warn_of_whole_floats
+from unweave.metrics.scoring.factor_kinds import read_kinds
+from unweave.metrics.scoring.inputs import Labelled, check_any_codes, fit_and_test, labelled
 from unweave.metrics.scoring.sparse_codes import SparseCodes
 
 MOST = 50_000_000  # entries of codes that are made dense
@@ -69,27 +71,32 @@ class Library:
             return ""
 
 
-def compare_with(library: str, codes: Any, factors: Any, *, seed: int = 0) -> list[Pair]:
+def compare_with(
+    library: str, codes: Any, factors: Any, *, kinds: Kinds | Mapping[str, str] = None, seed: int = 0
+) -> list[Pair]:
     """Return the scores that another library has too, computed by both from the same codes (N, D) and factors (N, K).
 
     Args:
         library: ``"sae-lens"`` or ``"disentanglement_lib"``, which must be installed.
         codes: The codes, dense or sparse.
         factors: The values of the factors, without gaps; those of disentanglement_lib are classes.
+        kinds: The kinds of the factors, as in :func:`unweave.score_codes`.
         seed: The seed of the split into training and test sample.
 
     Returns:
         One pair per score.
     """
     known = find_library(library)
-    checked, table = check_any_codes(library, codes), check_factors(library, factors)
+    checked, (table, declared) = check_any_codes(library, codes), read_kinds(factors, None, kinds, "drop")
+    warn_of_whole_floats(declared.whole_floats)
     if checked.shape[0] * checked.shape[1] > MOST:
         raise InputError(f"{library}: needs dense codes, and {checked.shape} are too many; pass fewer rows.")
     dense = checked.matrix.toarray() if isinstance(checked, SparseCodes) else checked
-    kept = labelled(library, dense, table).varying
+    kept = labelled(library, dense, table, kinds=declared.declared).varying
+    table, given = table[:, kept], [declared.declared[k] for k in kept]
     whole, (train, test) = (
-        labelled(library, dense, table[:, kept]),
-        fit_and_test(library, dense, table[:, kept], None, seed),
+        labelled(library, dense, table, kinds=given),
+        fit_and_test(library, dense, table, None, seed, kinds=given),
     )
     if whole.missing.any():
         raise InputError(f"{library}: takes no missing values of factors; leave these rows out first.")

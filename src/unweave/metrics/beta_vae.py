@@ -10,8 +10,9 @@ import numpy as np
 from unweave.factors import FactorSpace
 from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression
 from unweave.metrics.scoring.chosen_points import Represent, check_positive
+from unweave.metrics.scoring.column_kinds import Kinds
 from unweave.metrics.scoring.draws import Fresh, Pool, draws
-from unweave.metrics.scoring.inputs import Codes, Factors, Integers, Kinds, LabelResult
+from unweave.metrics.scoring.inputs import Codes, Factors, Integers, LabelResult
 from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import Count, Seed, Several

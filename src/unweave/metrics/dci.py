@@ -16,12 +16,12 @@ from unweave.metrics.estimators.parallel_fits import (
     each_factor,
     linear_svm,
 )
+from unweave.metrics.scoring.column_kinds import Kinds
 from unweave.metrics.scoring.inputs import (
     TRAIN,
     Codes,
     Factors,
     Floats,
-    Kinds,
     Labelled,
     LabelResult,
     check_groups_of_sparse,
@@ -87,7 +87,7 @@ def dci(
             ``"mean"`` is their plain mean, as in Locatello et al. 2019, appendix B. The two differ for ``"svm"`` only:
             for trees, every factor has the same share.
         train: The largest number of rows to fit; from more, as many are drawn at random.
-        kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous. For
+        kinds: The kind of each factor, as a list or by column; by default columns of floats are continuous. For
             these, trees are fitted with squared error, the SVM is replaced by Lasso regression with a cross-validated
             penalty, and informativeness is R².
         groups: The columns of each latent that is a vector, or the number of columns per latent; their importances are

@@ -10,11 +10,11 @@ import numpy as np
 
 from unweave.errors import InputError, whole
 from unweave.metrics.estimators.parallel_fits import SKLEARN_PARALLEL, agreement, each_factor
+from unweave.metrics.scoring.column_kinds import Kinds
 from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
     Floats,
-    Kinds,
     Labelled,
     LabelResult,
     check_single_precision,
@@ -71,7 +71,7 @@ def dci_es(
         factors: The values of the factors (N, K), NaN or None where one is missing.
         depths: The largest depths of the trees, in increasing order.
         trees: The number of trees of each forest.
-        kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous.
+        kinds: The kind of each factor, as a list or by column; by default columns of floats are continuous.
         groups: The columns of each latent that is a vector, or the number of columns per latent; a vector counts as
             one latent for the size.
         test: Codes and factors of another sample, for the loss; by default the given sample is split.

@@ -11,11 +11,11 @@ import numpy as np
 from unweave.errors import InputError, whole
 from unweave.metrics.estimators.boosting import boost_each
 from unweave.metrics.estimators.parallel_fits import SKLEARN_PARALLEL, agreement, allowed_workers, each_factor
+from unweave.metrics.scoring.column_kinds import Kinds
 from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
     Floats,
-    Kinds,
     Labelled,
     LabelResult,
     fit_and_test,
@@ -89,7 +89,7 @@ def downstream(
             sample are left out.
         standardise: Whether logistic regression is fitted to standardised codes. False is the form of the paper and of
             disentanglement_lib, with which results depend on the scale of the codes.
-        kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous. For
+        kinds: The kind of each factor, as a list or by column; by default columns of floats are continuous. For
             these, logistic regression is replaced by ridge regression with a cross-validated penalty, boosting has
             squared error, and accuracy is R².
         test: Codes and factors of the test sample; by default the given sample is split.

@@ -10,11 +10,11 @@ import numpy as np
 from unweave.errors import InputError, whole
 from unweave.metrics.estimators.information import entropies
 from unweave.metrics.estimators.neighbours import neighbour_table
+from unweave.metrics.scoring.column_kinds import Kinds
 from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
     Floats,
-    Kinds,
     Labelled,
     LabelResult,
     check_seed,
@@ -74,7 +74,7 @@ def edi(
         captured: How the information of all latents together is found: the ``"max"`` or the ``"sum"`` over latents, or
             the estimate by ``"neighbours"`` in all dimensions, which is too low for more than a few latents.
         neighbours: The number of neighbours, 3 in the authors' code.
-        kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous.
+        kinds: The kind of each factor, as a list or by column; by default columns of floats are continuous.
         groups: The columns of each latent that is a vector, or the number of columns per latent; their information is
             that of all columns together.
         seed: The seed of the drawn sample and of the noise that separates equal values.

@@ -16,12 +16,12 @@ from unweave.metrics.estimators.parallel_fits import (
     r_squared,
     ridge,
 )
+from unweave.metrics.scoring.column_kinds import Kinds
 from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
     Floats,
     Integers,
-    Kinds,
     LabelResult,
     fit_and_test,
     standardised,
@@ -62,7 +62,7 @@ def explicitness(
         classifier: ``"multinomial"`` is scikit-learn's default since version 0.22 and what disentanglement_lib gives
             with it; ``"one-vs-rest"`` fits one binary regression per class, as described in Locatello et al. 2019,
             appendix B.
-        kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous. For
+        kinds: The kind of each factor, as a list or by column; by default columns of floats are continuous. For
             these, the score is the R² of a ridge regression, of which 0 is chance.
         test: Codes and factors of the test sample; by default the given sample is split.
         seed: The seed of the split.

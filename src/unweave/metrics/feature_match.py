@@ -9,7 +9,8 @@ import numpy as np
 
 from unweave.errors import InputError
 from unweave.metrics.mcc import correlations, sparse_correlations
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, Kinds, LabelResult, check_codes, labelled
+from unweave.metrics.scoring.column_kinds import Kinds
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, LabelResult, check_codes, labelled
 from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.vectors import Groups
 from unweave.metrics.single_latents import values_of

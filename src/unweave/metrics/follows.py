@@ -12,7 +12,8 @@ import numpy as np
 
 from unweave.errors import InputError
 from unweave.metrics.estimators.information import classes_of, discretize, normalised_information
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Kinds, LabelResult, check_seed, labelled
+from unweave.metrics.scoring.column_kinds import Kinds
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, LabelResult, check_seed, labelled
 from unweave.settings import Bins
 
 PERMUTATIONS = 10  # of the rows of the codes; fewer for very wide codes
@@ -117,7 +118,7 @@ def follows(
         discrete: Whether every latent takes one of a few values, which are then its classes.
         bins: The number of bins of a continuous latent or factor.
         kinds: The kind of each factor, categorical, ordered or continuous, as a list or by column; by default columns
-            with fractions are continuous.
+            of floats are continuous.
         seed: The seed of the permutations.
 
     Returns:

@@ -17,13 +17,13 @@ from unweave.metrics.estimators.parallel_fits import (
     probabilities,
     r_squared,
 )
+from unweave.metrics.scoring.column_kinds import Kinds
 from unweave.metrics.scoring.inputs import (
     Booleans,
     Codes,
     Factors,
     Floats,
     Integers,
-    Kinds,
     Labelled,
     LabelResult,
     check_seed,
@@ -86,7 +86,7 @@ def infomec(
         factors: The values of the factors (N, K).
         discrete: Whether the codes take few values. Mutual information then is the plug-in estimate, otherwise Ross's
             nearest-neighbour estimate. :func:`unweave.score` asks the encoder.
-        kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous.
+        kinds: The kind of each factor, as a list or by column; by default columns of floats are continuous.
         groups: The columns of each latent that is a vector, or the number of columns per latent. Their information is
             that of all columns together: by neighbours, or of the values they take together if codes are discrete. A
             latent is active if one of its columns is.

@@ -10,8 +10,9 @@ from unweave.errors import InputError
 from unweave.factors import FactorSpace
 from unweave.metrics.estimators.information import discretize
 from unweave.metrics.scoring.chosen_points import Represent, check_positive
+from unweave.metrics.scoring.column_kinds import Kinds
 from unweave.metrics.scoring.draws import draws
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, Kinds, LabelResult, dead
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, LabelResult, dead
 from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import Bins, Count, Fraction, Seed

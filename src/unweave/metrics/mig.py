@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.metrics.estimators.information import entropies, latent_information, top_two
-from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, Kinds, LabelResult, labelled
+from unweave.metrics.scoring.column_kinds import Kinds
+from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, LabelResult, labelled
 from unweave.metrics.scoring.vectors import Groups, Joint
 from unweave.settings import Bins
 
@@ -43,7 +44,7 @@ def mig(
         factors: The values of the factors (N, K), NaN or None where one is missing.
         bins: The number of bins of equal width for each latent.
         kinds: The kind of each factor, categorical, ordered or continuous, as a list or by column; by default
-            columns with fractions are continuous.
+            columns of floats are continuous.
         factor_bins: The number of bins that serve as classes of a continuous factor.
         binning: Whether these bins have equal counts (``"quantile"``) or equal ``"width"``.
         groups: The columns of each latent that is a vector, or the number of columns per latent.

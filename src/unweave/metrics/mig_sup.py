@@ -9,7 +9,8 @@ import numpy as np
 
 from unweave.errors import InputError
 from unweave.metrics.estimators.information import discretize, entropies, information_table, top_two
-from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, Kinds, LabelResult, labelled
+from unweave.metrics.scoring.column_kinds import Kinds
+from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, LabelResult, labelled
 from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import Bins
 
@@ -45,7 +46,7 @@ def mig_sup(
         normaliser: ``"factor"`` divides by the entropy of the factor; ``"code"`` divides by that of the binned latent,
             as the library of Carbonneau et al. 2022 does.
         kinds: The kind of each factor, categorical, ordered or continuous, as a list or by column; by default
-            columns with fractions are continuous.
+            columns of floats are continuous.
         factor_bins: The number of bins that serve as classes of a continuous factor.
         binning: Whether these bins have equal counts (``"quantile"``) or equal ``"width"``.
         groups: The columns of each latent that is a vector, or the number of columns per latent; each is replaced by

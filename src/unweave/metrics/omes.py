@@ -10,8 +10,9 @@ import numpy as np
 from unweave.errors import InputError
 from unweave.factors import FactorSpace
 from unweave.metrics.scoring.chosen_points import Represent, check_positive
+from unweave.metrics.scoring.column_kinds import Kinds
 from unweave.metrics.scoring.draws import draws
-from unweave.metrics.scoring.inputs import Booleans, Codes, Factors, Floats, Integers, Kinds, LabelResult, dead
+from unweave.metrics.scoring.inputs import Booleans, Codes, Factors, Floats, Integers, LabelResult, dead
 from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import NonNegative, Seed, Several, Share
 

@@ -11,18 +11,17 @@ from unweave.errors import InputError
 from unweave.metrics.estimators.information import top_two
 from unweave.metrics.estimators.parallel_fits import each_factor, linear_svm
 from unweave.metrics.mcc import num_values, numbers, sparse_correlations, vector_correlations
+from unweave.metrics.scoring.column_kinds import Kinds, integer_columns, kinds_of, warn_of_whole_floats
 from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
     Floats,
     Integers,
-    Kinds,
     LabelResult,
     check_any_codes,
     check_factors,
     check_groups_of_sparse,
     fit_and_test,
-    kinds_of,
     standardised,
 )
 from unweave.metrics.scoring.sparse_codes import SparseCodes
@@ -63,7 +62,7 @@ def sap(
         standardise: Whether every latent is first given mean 0 and standard deviation 1, as in Locatello et al. 2019,
             appendix B. By default it is not, as in disentanglement_lib, and the penalty of the SVM makes the result
             depend on the scale of the codes.
-        kinds: The kind of each factor, as a list or by column; by default columns with fractions are continuous.
+        kinds: The kind of each factor, as a list or by column; by default columns of floats are continuous.
         groups: The columns of each latent that is a vector, or the number of columns per latent: classifiers take all
             of them, and the correlation is that of their best linear combination.
         test: Codes and factors of the test sample; by default the given sample is split.
@@ -86,7 +85,9 @@ def sap(
     x, table = check_any_codes("sap", codes), check_factors("sap", factors)
     check_groups_of_sparse("sap", x, groups)
     columns = columns_of("sap", groups, x.shape[1])
-    real = np.array([kind == "continuous" for kind in kinds_of("sap", table, kinds)])
+    declared, whole_floats = kinds_of("sap", table, kinds, integers=integer_columns(factors, table))
+    warn_of_whole_floats(whole_floats)
+    real = np.array([kind == "continuous" for kind in declared])
     if method == "svm" and real.any():
         raise InputError(f"sap: method='svm' compares classes, but factor {real.argmax()} is continuous.")
     if method == "correlation" or (method is None and real.all()):
@@ -97,7 +98,7 @@ def sap(
             np.abs(sparse_correlations(x, y)) if isinstance(x, SparseCodes) else vector_correlations(x, y, columns)
         )
         return _gaps(related**2, np.flatnonzero(num_values(y) > 1), np.isnan(y).sum(0))
-    train, held_out = fit_and_test("sap", codes, factors, test, seed, kinds=kinds, sparse=True)
+    train, held_out = fit_and_test("sap", codes, factors, test, seed, kinds=declared, sparse=True)
     sparse = isinstance(train.codes, SparseCodes)
     if not standardise and np.abs(train.codes.matrix.data if sparse else train.codes).max(initial=0) > 1e50:
         raise InputError(

@@ -14,12 +14,12 @@ import numpy as np
 
 from unweave.metrics.explicitness import roc_area
 from unweave.metrics.mcc import sparse_ranks
+from unweave.metrics.scoring.column_kinds import Kinds
 from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
     Floats,
     Integers,
-    Kinds,
     Labelled,
     LabelResult,
     fit_and_test,

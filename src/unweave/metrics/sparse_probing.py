@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression
+from unweave.metrics.scoring.column_kinds import Kinds
 from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
     Floats,
     Integers,
-    Kinds,
     LabelResult,
     fit_and_test,
 )

@@ -402,7 +402,9 @@ def _scored(entry: _Entry, metrics: Any, protocol: dict[str, Any], options: dict
     samples, tested = protocol["samples"], protocol["test_samples"]
     parts = order[:samples].numpy(), order[samples : samples + tested].numpy()
     sample, test = ((representation.values[rows], representation.factors[rows]) for rows in parts)
-    given = {"settings": protocol["settings"], "seed": protocol["seed"], **_few(options, metrics)}
+    assert entry.data is not None  # its factors are on a grid, also where those of the codes have gaps
+    kinds = list(entry.data.space.kinds)
+    given = {"settings": protocol["settings"], "seed": protocol["seed"], "kinds": kinds, **_few(options, metrics)}
     return score_codes(*sample, test=test, metrics=metrics, discrete=representation.discrete, **given)
 
 

@@ -16,6 +16,7 @@ from unweave.factors import check_generator
 from unweave.latents import Summary
 from unweave.latents.latent import evenly, over_range
 from unweave.metrics import Follows, follows
+from unweave.metrics.scoring.factor_kinds import kinds_of_data
 from unweave.streams import stream
 
 Over = Literal["auto", "quantile", "prior", "levels"]  # the range of a traversal
@@ -135,14 +136,16 @@ class Representation:
         if not data.factor_names:
             return None
         samples = whole("samples", samples, at_least=2)
-        (codes, factors), kinds = self._labelled(samples, stream(0, "follows"), data)
+        (codes, factors), kinds = self.draw_labelled(samples, stream(0, "follows"), data)
         if factors is None or not (factors.nan_to_num() != factors.nan_to_num()[:1]).any():
             return None
         return follows(codes, factors, names=data.factor_names, discrete=self.discrete, bins=bins, kinds=kinds)
 
-    def _labelled(self, n: int, generator: torch.Generator, data: FactorData) -> tuple[Drawn, Mapping[int, str] | None]:
-        """Draw codes with their factors, and return the kinds of the factors, None for those of their values."""
-        return self.draw(n, generator, data), None
+    def draw_labelled(
+        self, n: int, generator: torch.Generator, data: FactorData
+    ) -> tuple[Drawn, Mapping[int, str] | None]:
+        """Draw codes with their factors as scores take them, and return the kinds of the factors, None for a grid."""
+        return self.draw(n, generator, data), kinds_of_data(data).declared or None
 
     def jacobian(self, codes: Tensor) -> Tensor:
         """Return the derivatives (B, D, C, H, W) of the decoded images by each latent, at codes (B, D)."""

@@ -307,10 +307,12 @@ class Codes(Representation):
         rows = torch.randperm(len(self.values), generator=generator)[:n]
         return Drawn(self.rows(rows), None if self.factors is None else self.factors[rows])
 
-    def _labelled(self, n: int, generator: torch.Generator, data: FactorData) -> tuple[Drawn, Mapping[int, str] | None]:
-        """Draw codes with their factors as scores take them: numbers as given, so that fractions are continuous."""
+    def draw_labelled(
+        self, n: int, generator: torch.Generator, data: FactorData
+    ) -> tuple[Drawn, Mapping[int, str] | None]:
+        """Draw codes with their factors as scores take them, numbers as given, and return the kinds of the factors."""
         if self.table is None:
-            return super()._labelled(n, generator, data)
+            return super().draw_labelled(n, generator, data)
         numbers, kinds = read_kinds(self.table, None, None, "drop")
         rows = torch.randperm(len(self.values), generator=generator)[:n]
         return Drawn(self.rows(rows), torch.from_numpy(numbers)[rows]), kinds.declared

@@ -52,7 +52,7 @@ def load_own(
     Args:
         source: The images, or the path of their folder or file.
         factors: An (N, K) array, a pandas DataFrame, a dictionary of columns, or the path of a CSV, .parquet, .npy or
-            .npz file. Each column has its own kind: words, fractions or whole numbers. The file ``factors.csv`` of a
+            .npz file. Each column has its own kind: words, floats or integers. The file ``factors.csv`` of a
             folder, an array called factors or labels of an .npz or .h5 file, and the labels of a Dataset are found
             without it.
         names: The names of the columns of factors.

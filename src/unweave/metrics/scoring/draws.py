@@ -23,7 +23,8 @@ from unweave.metrics.scoring.chosen_points import (
     torch_generator,
     varying_axes,
 )
-from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, Kinds, check_seed, labelled
+from unweave.metrics.scoring.column_kinds import Kinds
+from unweave.metrics.scoring.inputs import Codes, Factors, Floats, Integers, check_seed, labelled
 from unweave.metrics.scoring.sparse_codes import is_sparse
 from unweave.metrics.scoring.vectors import Groups
 

@@ -18,16 +18,18 @@ from unweave.data.files.factor_tables import Missing, Table, frame_columns, in_o
 from unweave.data.files.own_sources import read_factors
 from unweave.errors import InputError, unknown
 from unweave.metrics.scoring.catalogue import Metric
-from unweave.metrics.scoring.inputs import Factors, Kinds, check_factors, kinds_of, num_varying, to_numpy
+from unweave.metrics.scoring.column_kinds import Kinds, integer_columns, kind_of_floats, kinds_of
+from unweave.metrics.scoring.inputs import Factors, check_factors, num_varying, to_numpy
 
 
 @dataclass(frozen=True)
 class FactorKinds:
-    """The names of factors, and which of them are words, which only some metrics can use."""
+    """The names and kinds of factors, and which of them are words, which only some metrics can use."""
 
     names: tuple[str, ...] = ()
     words: tuple[int, ...] = ()  # columns of words beside others
-    declared: Mapping[int, str] = field(default_factory=dict)  # the kind of columns whose values do not say it
+    declared: Mapping[int, str] = field(default_factory=dict)  # the kind of each column; empty for those of a grid
+    whole_floats: tuple[str, ...] = ()  # columns of whole numbers that are continuous because they are floats
 
     @property
     def mixed(self) -> bool:
@@ -52,7 +54,7 @@ def read_kinds(
     kinds: Kinds | Mapping[str, str],
     missing: Missing,
 ) -> tuple[Any, FactorKinds]:
-    """Return factors as a matrix, and their names and kinds; arrays of one type stay as they are."""
+    """Return factors as a matrix, and their names and kinds."""
     table = factors if isinstance(factors, Table) else None
     if table is None and not is_table(factors):
         checked = check_factors("score_codes", factors)
@@ -60,19 +62,13 @@ def read_kinds(
         named = tuple(f"factor{k}" for k in range(width)) if names is None else tuple(map(str, names))
         if len(named) != width:
             raise InputError(f"score_codes: {width} factors need as many names, got {len(named)}.")
-        declared = kinds_of("score_codes", checked, _by_column(kinds, named))
-        return factors, FactorKinds(named, declared=dict(enumerate(declared)))
+        integers = integer_columns(factors, checked)
+        found, whole = kinds_of("score_codes", checked, _by_column(kinds, named), integers=integers)
+        return checked, FactorKinds(named, declared=dict(enumerate(found)), whole_floats=tuple(named[k] for k in whole))
     if table is None:
         table = read_factors(factors, names=names, missing=missing)
     assert table is not None
-    found = _kinds_of(table)
-    given = {**found.declared, **_by_column(kinds, found.names)}
-    for column in found.words:
-        if given[column] == "continuous":
-            raise InputError(f"score_codes: factor {found.names[column]} has words, so it cannot be continuous.")
-    numbers = table.numbers
-    declared = kinds_of("score_codes", np.asarray(numbers), given)
-    return numbers, FactorKinds(found.names, found.words, dict(enumerate(declared)))
+    return table.numbers, _kinds_of(table, _by_column(kinds, table.names))
 
 
 def is_table(factors: Any) -> bool:
@@ -133,15 +129,29 @@ def missing_note(names: Sequence[str], factors: NDArray[Any]) -> dict[str, str]:
 
 
 def kinds_of_data(data: FactorData) -> FactorKinds:
-    """Return the names and kinds of the factors of a data set."""
+    """Return the names and kinds of the factors of a data set; a space says itself that they are values on a grid."""
     table = getattr(data, "table", None)
-    return _kinds_of(table) if isinstance(table, Table) and table.space is None else FactorKinds(data.factor_names)
+    return _kinds_of(table, {}) if isinstance(table, Table) and table.space is None else FactorKinds(data.factor_names)
 
 
-def _kinds_of(table: Table) -> FactorKinds:
-    words = tuple(map(table.names.index, table.words))
-    declared = {table.names.index(name): kind for name, kind in table.declared.items()}
-    return FactorKinds(table.names, words, {**dict.fromkeys(words, "categorical"), **declared})
+def _kinds_of(table: Table, given: Mapping[Any, str]) -> FactorKinds:
+    """Return the kinds of the columns of a table: as given, or declared with the table, or what their types say."""
+    types = [table.values[name].dtype.kind for name in table.names]
+    words = tuple(k for k, kind in enumerate(types) if kind == "U")
+    found = {table.names.index(name): kind for name, kind in table.declared.items()} | dict(given)
+    whole = []
+    for k, name in enumerate(table.names):
+        if k in found:
+            continue
+        found[k], doubtful = "categorical" if k in words else "ordered", False
+        if types[k] == "f":
+            found[k], doubtful = kind_of_floats(table.values[name], gaps=name in table.missing)
+        whole += [name] if doubtful else []
+    checked, _ = kinds_of("score_codes", table.numbers, found, integers=np.ones(len(types), np.bool_))
+    for k in words:
+        if checked[k] == "continuous":
+            raise InputError(f"score_codes: factor {table.names[k]} has words, so it cannot be continuous.")
+    return FactorKinds(table.names, words, dict(enumerate(checked)), tuple(whole))
 
 
 def _several_types(array: Any) -> bool:

@@ -6,7 +6,7 @@ Shapes: N samples, D latents, K factors.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, get_args
@@ -16,7 +16,8 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from unweave.errors import InputError, unknown, whole
+from unweave.errors import InputError, whole
+from unweave.metrics.scoring.column_kinds import Kinds, integer_columns, kinds_of, warn_of_whole_floats
 from unweave.metrics.scoring.sparse_codes import SparseCodes, check_sparse, is_sparse, standardised_sparse, why_dense
 from unweave.metrics.scoring.vectors import Groups, principal, projection
 from unweave.metrics.scoring.worth import is_reusing
@@ -28,8 +29,6 @@ Codes = ArrayLike | Tensor  # or a sparse matrix or tensor, which are no ArrayLi
 Factors = ArrayLike | Tensor
 TRAIN, TEST = 10_000, 5_000  # most rows used to fit and to test: the published sizes
 LARGEST = 1e100
-KINDS = ("categorical", "ordered", "cyclic", "continuous")
-Kinds = Sequence[str] | Mapping[int, str] | None  # of the columns; None for what their values say
 Binning = Literal["quantile", "width"]
 MISSING = -1  # the class of a value that is missing
 
@@ -147,34 +146,6 @@ def check_factors(metric: str, factors: Any) -> NDArray[Any]:
     return array
 
 
-def continuous_columns(factors: NDArray[Any]) -> list[int]:
-    """Return the columns that contain fractions."""
-    if factors.dtype.kind != "f":
-        return []
-    with np.errstate(invalid="ignore"):
-        fractions = np.nan_to_num(factors % 1) != 0
-    return np.flatnonzero(fractions.any(0)).tolist()
-
-
-def kinds_of(metric: str, factors: NDArray[Any], kinds: Kinds) -> list[str]:
-    """Return the kind of each column; without a declaration, fractions are continuous and words are categorical."""
-    fractions, columns = continuous_columns(factors), factors.shape[1]
-    words = factors.dtype.kind in "USO"
-    found = ["continuous" if k in fractions else "categorical" if words else "ordered" for k in range(columns)]
-    declared = dict(enumerate(kinds)) if isinstance(kinds, Sequence) else dict(kinds or {})
-    if isinstance(kinds, str) or (isinstance(kinds, Sequence) and len(kinds) != columns):
-        raise InputError(f"{metric}: kinds must have one kind for each of the {columns} factors, got {kinds!r}.")
-    for column, kind in declared.items():
-        if column not in range(columns):
-            raise InputError(f"{metric}: kinds has factor {column!r}, but factors are 0 to {columns - 1}.")
-        if kind not in KINDS:
-            raise unknown("kind of a factor", str(kind), KINDS)
-        if kind == "continuous" and words:
-            raise InputError(f"{metric}: factor {column} has words, so it cannot be continuous.")
-        found[column] = kind
-    return found
-
-
 def num_varying(factors: NDArray[Any]) -> int:
     """Return how many columns have more than one value, besides missing ones."""
     return sum(int(_present(column, _numbered).max(initial=0)) > 0 for column in factors.T)
@@ -199,7 +170,7 @@ def labelled(
         metric: The metric, for messages.
         codes: The codes (N, D).
         factors: The values of the factors (N, K), NaN or None where one is missing.
-        kinds: The kinds of the factors, for those that should not be what their values say.
+        kinds: The kinds of the factors, for those that should not be what their types say.
         factor_bins: The number of bins that serve as classes of a continuous factor.
         binning: Whether these have equal counts or equal width.
         groups: The columns of each latent that is a vector, which is replaced by its first principal component.
@@ -241,7 +212,7 @@ def fit_and_test(
         factors: The values of the factors (N, K).
         test: Codes and factors of the test sample, None to split the given one.
         seed: The seed of the split.
-        kinds: The kinds of the factors, for those that should not be what their values say.
+        kinds: The kinds of the factors, for those that should not be what their types say.
         test_share: The share of the rows that are held out by the split.
         most: The largest number of rows to fit.
         groups: The columns of each latent that is a vector, which is replaced by the first principal component of the
@@ -347,7 +318,10 @@ def _classes(
     if len(widths) > 1:
         raise InputError(f"{metric}: the two samples have different numbers of factors, {sorted(widths)}.")
     together = np.concatenate(factors)
-    real = [kind == "continuous" for kind in kinds_of(metric, together, kinds)]
+    integers = np.all([integer_columns(f, array) for (_, f), array in zip(pairs, factors, strict=True)], axis=0)
+    declared, whole_floats = kinds_of(metric, together, kinds, integers=integers)
+    warn_of_whole_floats(whole_floats)
+    real = [kind == "continuous" for kind in declared]
     columns = [
         _present(column, partial(_binned, bins=bins, binning=binning) if continuous else _numbered)
         for column, continuous in zip(together.T, real, strict=True)

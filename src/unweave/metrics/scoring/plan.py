@@ -15,6 +15,7 @@ from unweave.data.files.factor_tables import Missing, Table
 from unweave.errors import InputError, whole
 from unweave.metrics.estimators.parallel_fits import limited
 from unweave.metrics.scoring.catalogue import Metric
+from unweave.metrics.scoring.column_kinds import Kinds, warn_of_whole_floats
 from unweave.metrics.scoring.encoded import EncodedData
 from unweave.metrics.scoring.encoders import Encode, is_discrete, likelihood_of, posterior_of, reconstruction_of
 from unweave.metrics.scoring.factor_kinds import FactorKinds, kinds_of_data, missing_note, read_both, read_kinds
@@ -23,7 +24,6 @@ from unweave.metrics.scoring.inputs import (
     Codes,
     Factors,
     Floats,
-    Kinds,
     check_any_codes,
     check_codes,
     check_factors,
@@ -76,7 +76,8 @@ def score_codes(
             sample.
         discrete: Whether every latent takes one of a few values.
         kinds: The kind of each factor, ``"categorical"``, ``"ordered"`` or ``"continuous"``, as a list, or by column
-            or name; by default columns with fractions are continuous, and whole numbers are values on a grid.
+            or name; by default columns of floats are continuous, integers are values on a grid, and words are
+            categorical.
         groups: The columns of each latent that is a vector, like ``[[0, 1], [2, 3]]``; every metric treats a group as
             one latent, as :mod:`unweave.metrics.scoring.vectors` describes.
         dims_per_latent: Instead of ``groups``, the number of adjacent columns of each latent.
@@ -117,6 +118,7 @@ def score_codes(
         if len(table) != len(checked):
             raise InputError(f"score_codes: got {len(checked):,} codes but {len(table):,} rows of factors.")
         there = ScoringInputs.of_table({"codes"}, table, declared, sparse=sparse)
+        warn_of_whole_floats(declared.whole_floats)
     wanted, left_out = chosen(metrics, there)
     common = {
         "seed": seed,
@@ -214,6 +216,7 @@ def score(
     offers |= {"posterior"} if posterior_of(encode) else set()
     wanted, left_out = check_metrics(metrics, data, offers=offers, source=source)
     kinds = kinds_of_data(data)
+    warn_of_whole_floats(kinds.whole_floats)
     encoded = EncodedData(encode, data, samples=samples, test_samples=test_samples, batch=batch, seed=seed)
     groups = check_groups(groups, dims_per_latent)
     common: dict[str, Any] = {
