@@ -50,4 +50,8 @@ def test_what_cannot_be_compared_is_refused(
     with pytest.raises(InputError, match=r"sae-lens: needs dense codes, and \(400, 200000\) are too many"):
         compare_with("sae-lens", sparse.csr_array((400, 200_000)), factors)
     assert run(monkeypatch, "score", "some-run", "--against", "sae-lens") == 2
+    assert "--against compares the usual scores of --codes, without a run" in capsys.readouterr().err
+    assert run(monkeypatch, "score", "--against", "sae-lens", "--null", "5", "--matrix") == 2
+    assert "without --null, --matrix" in capsys.readouterr().err
+    assert run(monkeypatch, "score", "--against", "sae-lens") == 2
     assert "--against needs --codes FILE and --factors FILE" in capsys.readouterr().err

@@ -151,6 +151,10 @@ def score(
     if codes is not None and any(value is not None for value in sizes.values()):
         raise InputError("--samples, --test-samples and --source can be used with runs only: all rows are scored.")
     if against is not None:
+        ignored = {"--data": data, "--set": settings, "--null": null, "--bootstrap": bootstrap, "--matrix": matrix}
+        ignored |= {"--dims-per-latent": dims_per_latent, "--group": groups, "a run": runs}
+        if listed := [option for option, value in ignored.items() if value]:
+            raise InputError(f"--against compares the usual scores of --codes, without {', '.join(listed)}.")
         _print_against(against, GivenCodes(codes, factors, None, missing, discrete, kinds), metrics, seed, as_json)
         return
     options, others = split_data(parse(settings))

@@ -7,6 +7,7 @@ tests. Codes are made dense for it.
 from __future__ import annotations
 
 import importlib
+import logging
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -119,9 +120,11 @@ def _without_tensorflow() -> Iterator[None]:
     missing = "gin.tf" not in sys.modules
     if missing:
         sys.modules["gin.tf"] = ModuleType("gin.tf")
+    logging.disable(logging.WARNING)  # gin repeats that an argument is deprecated
     try:
         yield
     finally:
+        logging.disable(logging.NOTSET)
         if missing:
             del sys.modules["gin.tf"]
 
