@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -158,6 +158,16 @@ def method_of(label: str) -> str:
     """
     found = _NAME.match(label)
     return found[1] if found else label
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as they stand in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def score_fields(metric: str) -> dict[str, str]:

@@ -32,12 +32,10 @@ def set_level(level: Level) -> None:
     _level = level
 
 
-def note(text: str, *, unless_quiet: bool = False) -> None:
-    """Print a line on standard error if progress is shown verbosely, or if it is not quiet."""
-    if _level == "verbose" or (unless_quiet and _level != "quiet"):
-        from rich.console import Console
-
-        Console(stderr=True).print(text, markup=False, highlight=False, soft_wrap=True)
+def note(text: str) -> None:
+    """Print a line on standard error if progress is shown verbosely."""
+    if _level == "verbose":
+        say(text)
 
 
 def say(text: str) -> None:

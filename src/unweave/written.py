@@ -65,6 +65,12 @@ def names_in(setting: str, value: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
+def split_data(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options of the data set among settings, written as ``data.size``, and the other settings."""
+    options = {key.removeprefix("data."): value for key, value in given.items() if key.startswith("data.")}
+    return options, {key: value for key, value in given.items() if not key.startswith("data.")}
+
+
 def parse_data(word: str, options: Mapping[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
     """Read a data set, written as NAME or NAME,KEY=VALUE,…, and add options that were given elsewhere.
 

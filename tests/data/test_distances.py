@@ -13,6 +13,7 @@ from unweave.data.distances import (
     blurred_mse,
     box_blur,
     channel_statistics,
+    correlation_text,
     distance_matrices,
     distance_named,
     factor_importance,
@@ -208,5 +209,13 @@ def test_two_values_have_no_order_to_see(generator: torch.Generator) -> None:
     pixels = torch.randint(256, (6, 1, 8, 8), dtype=torch.uint8, generator=generator)
     labels = torch.tensor([[i // 3, i % 3] for i in range(6)])
     verdicts = [m.verdict for m in distance_matrices(unweave.load(pixels, factors=labels), generator, traversals=2)]
-    assert verdicts[0] == "two values"
+    assert verdicts[0] == "2 values"
     assert float(verdicts[1]) <= 1
+
+
+def test_correlations_are_those_off_the_diagonal() -> None:
+    truth = (torch.arange(4.0)[:, None] - torch.arange(4.0)).abs().double()
+    assert correlation_text(truth, 3 * truth + 1, digits=2) == "1.00"
+    assert correlation_text(truth, 4 - truth, digits=2) == "-1.00"
+    assert correlation_text(truth, torch.ones(4, 4), digits=2) == "constant"
+    assert correlation_text(truth[:2, :2], truth[:2, :2], digits=2) == "2 values"

@@ -10,7 +10,7 @@ from unweave.data.distances import distance_matrices
 from unweave.errors import InputError
 from unweave.figures import draw_distance_matrices
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT
-from unweave.figures.run_distances import SPACES, RunDistances, correlation, draw_run_distances, make_run_distances
+from unweave.figures.run_distances import SPACES, RunDistances, draw_run_distances, make_run_distances
 
 
 def test_distances_are_those_of_loops_over_a_traversal(gaussian: Run, data: FactorData) -> None:
@@ -121,14 +121,6 @@ def test_a_missing_kl_is_explained() -> None:
     assert len(alone.axes) == 4
     assert any("There is no KL: the latents" in text.get_text().replace("\n", " ") for text in alone.texts)
     assert not any("no KL" in text.get_text() for text in draw_run_distances(table(2, factors=1)).texts)
-
-
-def test_correlations_are_those_off_the_diagonal() -> None:
-    truth = (torch.arange(4.0)[:, None] - torch.arange(4.0)).abs().double()
-    assert correlation(truth, 3 * truth + 1) == "1.00"
-    assert correlation(truth, 4 - truth) == "−1.00"
-    assert correlation(truth, torch.ones(4, 4)) == "constant"
-    assert correlation(truth[:2, :2], truth[:2, :2]) == "2 values"
 
 
 def test_each_factor_has_a_column_and_says_whether_its_order_shows(generator: torch.Generator) -> None:

@@ -10,7 +10,8 @@ from PIL import Image
 from unweave import FactorData, Run
 from unweave.errors import InputError
 from unweave.figures import draw_traversals, make_traversals
-from unweave.figures.drawing.strips import GREY, to_bytes
+from unweave.figures.drawing.strips import to_bytes
+from unweave.figures.drawing.style import INACTIVE
 from unweave.figures.traversals import Traversals, traversal_frames, write_animation
 from unweave.latents import Summary
 
@@ -80,7 +81,7 @@ def test_inactive_latents_are_marked_or_dropped(
     assert marked.inactive == (False, False, False, True)  # a variance of 0.0025
     assert marked.rows[3][0] == "z1, 0.01 nats\ninactive"
     texts = {text.get_text(): text.get_color() for text in draw_traversals(marked).texts}
-    assert texts["z1, 0.01 nats\ninactive"] == GREY
+    assert texts["z1, 0.01 nats\ninactive"] == INACTIVE
     assert texts["z0, 2.00 nats"] == "black"
     assert make_traversals(gaussian, data, generator, steps=3, inactive="drop").latents == (0, 2, 3)
     assert make_traversals(gaussian, data, generator, steps=3, inactive="drop", most=2).latents == (0, 2)

@@ -10,11 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unweave.cli.command import Commands
-from unweave.cli.options import Json, Out, Seed, check_picture, load_data, print_json, print_line, print_table, save
+from unweave.cli.options import (
+    Json,
+    Out,
+    Seed,
+    check_picture,
+    data_options,
+    load_data,
+    print_json,
+    print_line,
+    print_table,
+    save,
+)
 from unweave.data.files import data_folder
 from unweave.errors import InputError
 from unweave.progress import say
-from unweave.written import parse, parse_data
+from unweave.written import parse_data
 
 if TYPE_CHECKING:
     from unweave.data import FactorData
@@ -59,7 +70,7 @@ def show(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None,
     """
     if as_json and out is not None:
         raise InputError("--json writes no picture and cannot be combined with --out.")
-    name, options = parse_data(name, _options(settings))
+    name, options = parse_data(name, data_options(settings))
     row = next((row for row in data_rows() if row["name"] == name), None)
     if as_json:
         print_json(_as_json(name, row, options))
@@ -113,7 +124,7 @@ def check(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None
 
     if out is not None:
         check_picture(out)
-    data = load_data(name, _options(settings))
+    data = load_data(name, data_options(settings))
     path = out if as_json else out or Path(f"{data.name}-order.png")
     if path is not None:
         check_picture(path)
@@ -201,7 +212,7 @@ def distances(
     distance = perceived.distance_named(loss)
     if out is not None:
         check_picture(out)
-    data = load_data(name, _options(settings))
+    data = load_data(name, data_options(settings))
     path = out if as_json else out or Path(f"{data.name}-distances.png")
     if path is not None:
         check_picture(path)
@@ -237,7 +248,7 @@ def distances_as_json(
     rows: Sequence[Importance], matrices: Sequence[Matrices], statistics: ChannelStatistics
 ) -> dict[str, Any]:
     """Return the same numbers for JSON; a correlation that is not defined is None."""
-    correlations = {entry.factor: _correlation(entry) for entry in matrices}
+    correlations = {each.factor: None if math.isnan(each.correlation) else each.correlation for each in matrices}
     return {
         "factors": [
             {"factor": row.factor, "mean": row.mean, "std": row.std, "correlation": correlations.get(row.factor)}
@@ -250,18 +261,6 @@ def distances_as_json(
             "exact": statistics.exact,
         },
     }
-
-
-def _correlation(matrices: Matrices) -> float | None:
-    """Return the correlation, or None for fewer than three values or constant distances."""
-    if len(matrices.perceived) < 3 or math.isnan(matrices.correlation):
-        return None
-    return matrices.correlation
-
-
-def _options(settings: list[str] | None) -> dict[str, Any]:
-    """Return the options of a data set, written as size=32 or data.size=32."""
-    return {key.removeprefix("data."): value for key, value in parse(settings).items()}
 
 
 def data_rows() -> list[dict[str, Any]]:

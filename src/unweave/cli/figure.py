@@ -31,12 +31,11 @@ from unweave.cli.options import (
     print_line,
     print_notes,
     print_table,
-    split_data,
 )
 from unweave.cli.study import open_study
 from unweave.errors import InputError, extra
 from unweave.names import titled
-from unweave.written import parse
+from unweave.written import parse, split_data
 
 if TYPE_CHECKING:
     from unweave.figures import Figure

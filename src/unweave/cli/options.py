@@ -129,10 +129,9 @@ def several(words: list[str] | None) -> list[str] | None:
     return words and [each for word in words for each in word.split(",")]
 
 
-def split_data(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the options of the data set among settings, written as ``data.size``, and the other settings."""
-    options = {key.removeprefix("data."): value for key, value in given.items() if key.startswith("data.")}
-    return options, {key: value for key, value in given.items() if not key.startswith("data.")}
+def data_options(settings: Iterable[str] | None) -> dict[str, Any]:
+    """Read the options of a data set where nothing else can be set, written as size=32 or data.size=32."""
+    return {key.removeprefix("data."): value for key, value in parse(settings).items()}
 
 
 def load_data(word: str, options: dict[str, Any] | None = None) -> FactorData:
@@ -286,6 +285,11 @@ def check_page(out: Path) -> None:
         raise InputError(f"--out must end in .html, got {out.name!r}.")
     if out.is_dir():
         raise InputError(f"cannot write {out}: it is a folder.")
+
+
+def pairs(settings: Mapping[str, Any]) -> str:
+    """Return settings as text, as in ``beta=4, seed=0``."""
+    return ", ".join(f"{key}={value}" for key, value in settings.items())
 
 
 def print_line(text: str) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from unweave.cli.command import Commands
-from unweave.cli.options import Json, print_json, print_line, print_table
+from unweave.cli.options import Json, pairs, print_json, print_line, print_table
 from unweave.errors import InputError
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from the list, or module:name for your own.")]
@@ -156,18 +156,18 @@ def _recipe_facts(name: str) -> list[list[str]]:
     from unweave.training.configuration import OWN_FIELDS, Execution
 
     recipe = compose(name, {})
-    facts = [["latent", _pairs(recipe.model_dump(mode="json")["latent"])]]
+    facts = [["latent", pairs(recipe.model_dump(mode="json")["latent"])]]
     for weighted in recipe.terms:
         schedule = weighted.schedule
         over = "" if schedule.kind == "constant" else f", {schedule.kind} over {schedule.over:.3g} of the run"
         facts.append([f"+ {weighted.weight:g} ×", f"{weighted.name}: {plain_formula(weighted.term.formula)}{over}"])
     if recipe.grouping is not None:
-        facts.append(["pairs", _pairs(recipe.grouping.model_dump())])
+        facts.append(["pairs", pairs(recipe.grouping.model_dump())])
     if recipe.linear is None:
         optimiser = recipe.optimiser.model_dump(exclude={"schedule"})
-        facts.append(["optimiser", _pairs({key: value for key, value in optimiser.items() if value is not None})])
+        facts.append(["optimiser", pairs({key: value for key, value in optimiser.items() if value is not None})])
         facts.append(["training", f"batch={recipe.batch}, steps={recipe.steps:,}, start={recipe.start}"])
-        facts.append(["net", _pairs(recipe.net.model_dump())])
+        facts.append(["net", pairs(recipe.net.model_dump())])
     facts.append(["likelihood", recipe.likelihood])
     settings = {*known_settings(recipe.model_dump(mode="json")), *PARTS, *OWN_FIELDS, *Execution.model_fields}
     facts.append(["--set", ", ".join(sorted(settings - {"sources"}))])
@@ -298,8 +298,4 @@ def _type(annotation: Any) -> str:
 
 
 def _defaults(settings: Mapping[str, Mapping[str, Any]]) -> str:
-    return _pairs({name: facts["default"] for name, facts in settings.items()})
-
-
-def _pairs(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in values.items())
+    return pairs({name: facts["default"] for name, facts in settings.items()})

@@ -25,6 +25,7 @@ from unweave.cli.options import (
     announced_parts,
     check_page,
     check_writable,
+    data_options,
     find_runs,
     load_data,
     open_representations,
@@ -36,7 +37,6 @@ from unweave.cli.options import (
     stem_of,
 )
 from unweave.errors import InputError
-from unweave.written import parse
 
 
 def report(
@@ -81,7 +81,7 @@ def report(
     from unweave.papers import stored_results
     from unweave.reports.run_report import report as write_report
 
-    options = {key.removeprefix("data."): value for key, value in parse(settings).items()}
+    options = data_options(settings)
     if options and data is None:
         raise InputError("--set has only options of the data set here: name it with --data, as in xysquares,size=32.")
     images = None if data is None else load_data(data, options)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +22,7 @@ from unweave.cli.options import (
     find_one_run,
     find_runs,
     open_runs,
+    pairs,
     parse_folder,
     print_json,
     print_line,
@@ -135,13 +135,9 @@ def _table(rows: list[dict[str, Any]]) -> Table:
             continue
         step = "" if row["fields"].get("linear") else f"{row['step']:,} of {row['steps']:,}"
         psnr, speed = (f"{row[key]:.1f}" if row[key] is not None else "" for key in ("psnr", "steps_per_second"))
-        settings = _pairs(next(differences))
+        settings = pairs(next(differences))
         table.add_row(name, row["recipe"], row["data"], str(row["seed"]), step, row["state"], psnr, speed, settings)
     return table
-
-
-def _pairs(settings: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in settings.items())
 
 
 @runs_app.command("show")
@@ -170,7 +166,7 @@ def show_run(run: RunName, store: Store = None, as_json: Json = False) -> None:
     if scores:
         shown = ("samples", "seed", "step")
         rows = (
-            (each["score"], f"{each['value']:.4f}", *(str(each[key]) for key in shown), _pairs(each["settings"] or {}))
+            (each["score"], f"{each['value']:.4f}", *(str(each[key]) for key in shown), pairs(each["settings"] or {}))
             for each in scores
         )
         print_table(("score", "value", *shown, "settings"), rows)

@@ -35,10 +35,9 @@ from unweave.cli.options import (
     print_notes,
     print_table,
     several,
-    split_data,
 )
 from unweave.errors import InputError
-from unweave.written import names_in, parse
+from unweave.written import names_in, parse, split_data
 
 if TYPE_CHECKING:
     from unweave.data import FactorData

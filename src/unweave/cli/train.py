@@ -19,10 +19,9 @@ from unweave.cli.options import (
     print_line,
     print_notes,
     several,
-    split_data,
 )
 from unweave.errors import InputError
-from unweave.written import names_in, parse
+from unweave.written import names_in, parse, split_data
 
 if TYPE_CHECKING:
     from unweave.training import Configuration

@@ -198,15 +198,13 @@ class Matrices:
 
     @property
     def correlation(self) -> float:
-        """Pearson correlation of the two off the diagonal; NaN if one of them is constant."""
+        """Pearson correlation of the two off the diagonal; NaN if one is constant, or for fewer than three values."""
         return matrix_correlation(self.ground_truth, self.perceived)
 
     @property
     def verdict(self) -> str:
         """The correlation as text, or the reason why there is none."""
-        if len(self.perceived) < 3:
-            return "one value" if len(self.perceived) == 1 else "two values"  # an order needs three
-        return "constant" if math.isnan(self.correlation) else f"{self.correlation:.3f}"
+        return correlation_text(self.ground_truth, self.perceived, digits=3)
 
 
 def matrix_correlation(one: Tensor, other: Tensor) -> float:
@@ -217,6 +215,14 @@ def matrix_correlation(one: Tensor, other: Tensor) -> float:
     norms = centred.norm(dim=1)
     flat = norms <= 1e-6 * both.norm(dim=1)  # constant up to rounding in single precision
     return float("nan") if flat.any() else float((centred[0] @ centred[1]) / (norms[0] * norms[1]))
+
+
+def correlation_text(one: Tensor, other: Tensor, *, digits: int) -> str:
+    """Return the correlation of two matrices off the diagonal as text, or the reason why there is none."""
+    if len(one) < 3:  # an order needs three
+        return "1 value" if len(one) == 1 else "2 values"
+    value = matrix_correlation(one, other)
+    return "constant" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def distance_matrices(

@@ -35,7 +35,7 @@ from unweave.data.smallnorb import SmallNORB
 from unweave.data.three_dots import FourDots, ThreeDots
 from unweave.data.xyobject import XYObject, XYObjectShaded
 from unweave.data.xysquares import XYSquares
-from unweave.errors import InputError, MissingExtra, Unavailable, unknown
+from unweave.errors import UNKNOWN, InputError, MissingExtra, Unavailable, unknown
 from unweave.factors import FactorSpace
 from unweave.names import OWN
 from unweave.own_code import imported
@@ -239,8 +239,8 @@ def _with_path(error: InputError, name: str) -> InputError:
     """Return the error, with advice if there is a file or folder of that name, in place of a list of all sets."""
     if not Path(name).exists():
         return error
-    said, listed, _ = str(error).partition(": expected one of ")
-    return error.reworded(f"{said}{'.' if listed else ''} To load your own images from it, write './{name}'.")
+    said = f"unknown data set {name!r}." if error.code == UNKNOWN and not error.meant else str(error)
+    return error.reworded(f"{said} To load your own images from it, write './{name}'.")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -128,5 +129,4 @@ def _draw(columns: Sequence[tuple[str, Matrices, float]], title: str, caption: s
 
 def _verdict(entry: Matrices) -> str:
     """Return the correlation with the ground truth, or why there is none."""
-    verdict = entry.verdict
-    return verdict if verdict[0].isalpha() else f"r = {verdict}".replace("-", "−")
+    return entry.verdict if math.isnan(entry.correlation) else f"r = {entry.verdict}".replace("-", "−")

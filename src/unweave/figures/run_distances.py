@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,13 +10,13 @@ import torch
 from torch import Tensor
 
 from unweave.data import FactorData
-from unweave.data.distances import Distance, distance_named, ground_truth_distance, matrix_correlation
-from unweave.errors import InputError, extra, whole
+from unweave.data.distances import Distance, correlation_text, distance_named, ground_truth_distance
+from unweave.errors import InputError, whole
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SMALL, TEXT
-from unweave.figures.drawing.style import INACTIVE, SEQUENTIAL
+from unweave.figures.drawing.style import INACTIVE, SEQUENTIAL, new_page
 from unweave.figures.drawing.subjects import names_of, title_of
 from unweave.figures.drawing.texts import Labels, wrapped
-from unweave.names import words
+from unweave.names import listed, words
 from unweave.representation import Representation
 from unweave.terms.gaussians import kl_between
 
@@ -140,9 +139,6 @@ def draw_run_distances(result: RunDistances) -> Figure:
 
     Each matrix is scaled to its largest entry. Below it is its correlation with the ground truth off the diagonal.
     """
-    extra("matplotlib", "figures")
-    from matplotlib.figure import Figure
-
     if not any(factors for _, factors in result.runs):
         raise InputError("distances: there is nothing to draw, because no factor has two values.")
     across = min(2, len(result.runs))
@@ -174,7 +170,7 @@ def draw_run_distances(result: RunDistances) -> Figure:
     side = fitting(foot)
     pitch = max(side + GAP, min(TITLED, (inner / across - LABEL) / len(columns)))
     height = head + foot + above * len(blocks) + sum(rows) * (side + BELOW)
-    figure = Figure(figsize=(width, height), dpi=150)
+    figure = new_page(height)
     block = (width - 2 * MARGIN) / across
 
     def write(x: float, y: float, lines: Sequence[str], size: float, **look: Any) -> None:
@@ -213,7 +209,8 @@ def _draw(panel: Any, spaces: dict[str, Tensor], space: str) -> None:
     panel.imshow(spaces[space].numpy(), cmap=SEQUENTIAL, vmin=0, interpolation="nearest", aspect="auto")
     panel.spines[:].set_linewidth(0.4)
     if space != TRUTH:
-        panel.set_xlabel(correlation(spaces[TRUTH], spaces[space]), fontsize=SMALL, labelpad=2)
+        verdict = correlation_text(spaces[TRUTH], spaces[space], digits=2).replace("-", "−")
+        panel.set_xlabel(verdict, fontsize=SMALL, labelpad=2)
 
 
 def _footer(result: RunDistances) -> str:
@@ -224,14 +221,4 @@ def _footer(result: RunDistances) -> str:
         return text
     if len(result.runs) == 1:
         return f"{text} There is no KL: the latents have no Gaussian posterior."
-    *first, last = without
-    names = f"{', '.join(first)} and {last}" if first else last
-    return f"{text} There is no KL for {names}: the latents have no Gaussian posterior."
-
-
-def correlation(truth: Tensor, other: Tensor) -> str:
-    """Return the correlation of two matrices off the diagonal as a text, or why there is none."""
-    if len(truth) < 3:
-        return "2 values"
-    value = matrix_correlation(truth, other)
-    return "constant" if math.isnan(value) else f"{value:.2f}".replace("-", "−")
+    return f"{text} There is no KL for {listed(without)}: the latents have no Gaussian posterior."

@@ -13,7 +13,7 @@ from unweave.data import FactorData
 from unweave.errors import whole
 from unweave.figures.drawing.strips import draw_strips, to_bytes
 from unweave.figures.drawing.subjects import names_of, title_of
-from unweave.names import spelled
+from unweave.names import listed, spelled
 from unweave.representation import Representation
 
 if TYPE_CHECKING:
@@ -80,9 +80,4 @@ def _source(runs: Sequence[Representation]) -> str:
     if len(kinds) == 1:
         (kind,) = kinds
         return f"{kind[0].upper()}{kind[1:]}."
-    return "; ".join(f"{_listed(names)}: {kind}" for kind, names in kinds.items()) + "."
-
-
-def _listed(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+    return "; ".join(f"{listed(names)}: {kind}" for kind, names in kinds.items()) + "."

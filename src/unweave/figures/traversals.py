@@ -17,7 +17,7 @@ from unweave.errors import InputError, extra, whole
 from unweave.figures.drawing.panels import SMALL, TEXT
 from unweave.figures.drawing.strips import draw_strips, mosaic, to_bytes
 from unweave.figures.drawing.style import INACTIVE, new_page
-from unweave.figures.drawing.subjects import Order, latent_values, moved, ordered_latents, title_of
+from unweave.figures.drawing.subjects import Order, latent_values, moved, ordered_latents, title_of, value_texts
 from unweave.figures.drawing.texts import wrapped
 from unweave.representation import Over, Representation
 
@@ -152,7 +152,7 @@ def draw_traversals(result: Traversals) -> Figure:
         >>> result = make_traversals(run, run.data(), torch.Generator().manual_seed(0), steps=5, most=2)
         >>> draw_traversals(result).savefig("traversals.png")
     """
-    captions = [_captions(row) if number % result.starts == 0 else None for number, row in enumerate(result.values)]
+    captions = [value_texts(row) if number % result.starts == 0 else None for number, row in enumerate(result.values)]
     grey = [mark for mark in result.inactive for _ in range(result.starts)]
     return draw_strips(result.title, result.rows, captions=captions, note=result.note, grey=grey)
 
@@ -160,12 +160,6 @@ def draw_traversals(result: Traversals) -> Figure:
 def _label(run: Representation, latent: int, inactive: bool) -> str:
     kl = run.summary.kl
     return f"z{latent}" + (f", {kl[latent]:.2f} nats" if kl else "") + ("\ninactive" if inactive else "")
-
-
-def _captions(values: tuple[float, ...]) -> list[str]:
-    """Return the values as texts; a value that is 0 up to rounding error is written as 0."""
-    negligible = 1e-6 * max(abs(value) for value in values)
-    return ["0" if abs(value) <= negligible else f"{value:.2g}".replace("-", "−") for value in values]
 
 
 def traversal_frames(result: Traversals) -> list[Any]:

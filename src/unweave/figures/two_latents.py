@@ -13,7 +13,7 @@ from unweave.data import FactorData
 from unweave.errors import InputError
 from unweave.figures.drawing.panels import SMALL, TEXT, lay_out, panel_grid
 from unweave.figures.drawing.strips import mosaic, to_bytes
-from unweave.figures.drawing.subjects import latent_values, names_of, ordered_latents, title_of
+from unweave.figures.drawing.subjects import latent_values, names_of, ordered_latents, title_of, value_texts
 from unweave.figures.drawing.texts import text_width
 from unweave.representation import Over, Representation
 
@@ -102,11 +102,11 @@ def draw_two_latents(result: TwoLatents) -> Figure:
         panel.imshow(page, interpolation="nearest", aspect="auto")
         rows, columns = grid.images.shape[:2]
         height, width = page.shape[0] / rows, page.shape[1] / columns
-        texts = _texts(grid.across_values)
+        texts = value_texts(grid.across_values)
         panel.set_xticks([(c + 0.5) * width for c in range(columns)], texts, fontsize=SMALL)
         if max(text_width(text, SMALL) for text in texts) + 0.03 > side / columns:  # they would run into each other
             panel.tick_params(axis="x", rotation=90)
-        panel.set_yticks([(r + 0.5) * height for r in range(rows)], _texts(grid.down_values), fontsize=SMALL)
+        panel.set_yticks([(r + 0.5) * height for r in range(rows)], value_texts(grid.down_values), fontsize=SMALL)
         panel.tick_params(length=0)
         panel.spines[:].set_visible(False)
         panel.set_xlabel(f"z{grid.across}", fontsize=TEXT)
@@ -126,7 +126,3 @@ def _chosen(run: Representation, latents: tuple[int, int] | None) -> tuple[int, 
     if latents[0] == latents[1] or not all(0 <= latent < size for latent in latents):
         raise InputError(f"latents must be two different numbers from 0 to {size - 1}, got {latents}.")
     return latents
-
-
-def _texts(values: tuple[float, ...]) -> list[str]:
-    return ["0" if abs(value) < 1e-6 else f"{value:.2g}".replace("-", "−") for value in values]

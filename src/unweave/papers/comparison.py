@@ -29,14 +29,13 @@ from unweave.reports.score_tables import SCORES, stored_scores
 from unweave.representation import Codes, Encoder, Representation
 from unweave.streams import stream
 from unweave.study import Study
-from unweave.study.columns import with_varied_settings
+from unweave.study.columns import direction_of, with_varied_settings
 from unweave.study.results import (
     FINAL,
-    VARIES,
     Form,
     Grid,
     decimals,
-    direction_of,
+    named_methods,
     title_of,
     write_grids,
 )
@@ -202,9 +201,7 @@ def _of_study(study: Study) -> Iterator[_Entry]:
     If the study has a second stage that has begun, only its runs count, because those of the first chose the settings.
     """
     table = study.table()
-    keys = [key for key in table.attrs[VARIES] if key in table and key not in ("data", "recipe", "seed")]
-    settings = [key for key in keys if not key.startswith("data.")]
-    methods = dict(zip(table["run"], with_varied_settings(table, "recipe", settings), strict=True))
+    methods = dict(zip(table["run"], named_methods(table), strict=True))
     final = set(table.attrs[FINAL])
     for run in study.runs(lambda row: not final or row.run in final):
         yield _Entry(title_of(methods[run.name]), run, None, run.configuration.data)

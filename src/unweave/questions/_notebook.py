@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -14,20 +14,19 @@ from PIL import Image
 
 from unweave.data import FactorData
 from unweave.errors import InputError, MissingExtra, Unavailable
+from unweave.metrics.scoring.display import html_table
 from unweave.names import spelled, titled, words
 from unweave.progress import duration
 from unweave.questions._figure import figure, png_of
 from unweave.store.state import status_of
 from unweave.study import Study
-from unweave.study.columns import with_varied_settings
-from unweave.study.results import VARIES, Grid, grids
+from unweave.study.results import Grid, grids, named_methods
 from unweave.training import Run
 
 if TYPE_CHECKING:
     import pandas
 
 IMAGES, COLUMNS, WIDTH = 24, 12, 768  # of a data set: images, images per row, and pixels of the picture
-CELL = "padding:2px 6px;text-align:left;border:0"
 
 
 def run_html(run: Run) -> str:
@@ -46,7 +45,7 @@ def run_html(run: Run) -> str:
     hint = [f"<p>{escape(run.hint)}</p>"] if run.finished and run.hint else []
     rows = [(name, text) for name, text in facts.items() if text]
     picture = _drawn(lambda: png_of(figure("traversals", run)), "traversals") if run.finished else ""
-    return "".join([table_html((), rows), *hint, table_html(("score", "value"), scores) if scores else "", picture])
+    return "".join([html_table((), rows), *hint, html_table(("score", "value"), scores) if scores else "", picture])
 
 
 def data_html(data: FactorData) -> str:
@@ -54,16 +53,16 @@ def data_html(data: FactorData) -> str:
     known = data.space if data.has_factors else None
     rows = [("images", f"{data.num_images:,} of {' × '.join(map(str, data.shape))}")] if data.has_images else []
     rows += [("note", note) for note in data.notes]
-    head = f"<p><b>{escape(spelled(data.identity.label))}</b></p>{table_html((), rows) if rows else ''}"
+    head = f"<p><b>{escape(spelled(data.identity.label))}</b></p>{html_table((), rows) if rows else ''}"
     factors = [] if known is None else list(zip(known.names, map(str, known.sizes), known.kinds, strict=True))
     factors = factors or [(name, "", "") for name in data.factor_names]
-    table = table_html(("factor", "values", "kind"), factors) if factors else ""
+    table = html_table(("factor", "values", "kind"), factors) if factors else ""
     return head + table + (_drawn(lambda: _tiled(data), "images") if data.has_images else "")
 
 
 def study_html(study: Study) -> str:
     """Return how many runs are in each state, the results of those that are finished, and the ranges of scores."""
-    states = table_html(("state", "runs"), [(state, f"{count:,}") for state, count in sorted(study.status().items())])
+    states = html_table(("state", "runs"), [(state, f"{count:,}") for state, count in sorted(study.status().items())])
     head = f"<p><b>{escape(study.spec.name)}</b></p>{states}"
     with titled(study.titles):
         try:
@@ -77,29 +76,12 @@ def _by_method(study: Study) -> pandas.DataFrame:
     """Return the finished runs of a study, each with its recipe and the settings that vary as its method."""
     table = study.table()
     runs = table[table["state"] == "finished"]
-    keys = [key for key in table.attrs[VARIES] if key in runs and key not in ("data", "recipe", "seed")]
-    settings = [key for key in keys if not key.startswith("data.")]
-    return runs.assign(recipe=with_varied_settings(runs, "recipe", settings), strength=0.0)
+    return runs.assign(recipe=named_methods(runs), strength=0.0)
 
 
 def grid_html(grid: Grid) -> str:
     """Return a table of results, the best of each column in bold."""
-    rows = [
-        [f"<b>{escape(cell)}</b>" if (row, place) in grid.best else escape(cell) for place, cell in enumerate(cells)]
-        for row, cells in enumerate(grid.rows)
-    ]
-    return f"<p>{escape(grid.data)}</p>{_table([escape(name) for name in grid.columns], rows)}"
-
-
-def table_html(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a plain table of texts."""
-    return _table([escape(name) for name in columns], [[escape(cell) for cell in row] for row in rows])
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = f"<tr>{''.join(f'<th style={CELL!r}>{name}</th>' for name in columns)}</tr>" if columns else ""
-    body = "".join(f"<tr>{''.join(f'<td style={CELL!r}>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table>{head}{body}</table>"
+    return f"<p>{escape(grid.data)}</p>{html_table(grid.columns, grid.rows, best=grid.best)}"
 
 
 def _drawn(draw: Callable[[], bytes], alt: str) -> str:

@@ -72,10 +72,15 @@ def with_disentanglement(table: pandas.DataFrame, metrics: Sequence[str]) -> pan
     return named
 
 
-def sign_of(score: str) -> int:
-    """Return −1 for a score of the catalogue that is better when lower, and 1 for every other score."""
+def direction_of(score: str) -> int:
+    """Return 1 if a higher score is better, −1 if a lower one is, and 0 if neither is; unknown scores are higher."""
     metric = METRICS.get(score.partition(".")[0])
-    return -1 if metric is not None and metric.best == "lower" else 1
+    return 1 if metric is None else {"lower": -1, "neither": 0}.get(metric.best, 1)
+
+
+def sign_of(score: str) -> int:
+    """Return −1 for a score that is better when lower, and 1 for every other score."""
+    return direction_of(score) or 1
 
 
 def strengths_vary(table: pandas.DataFrame) -> bool:

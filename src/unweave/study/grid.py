@@ -16,6 +16,7 @@ from unweave.nets.pair import SIZES, cells
 from unweave.own_code import IN_A_FILE, defined_here
 from unweave.recipes.composition import parameters_of
 from unweave.study.spec import (
+    AXES,
     SNAPSHOT,
     STRENGTH,
     TAG,
@@ -29,6 +30,7 @@ from unweave.study.spec import (
 from unweave.study.table import metric_of
 from unweave.training import Configuration, Execution, configure
 from unweave.training.configuration import MOST_SEEDS
+from unweave.written import split_data
 
 NO_STRENGTH = ("latents", "levels")  # parameters of recipes that do not regularise
 
@@ -249,7 +251,7 @@ def _blamed(settings: Mapping[str, Any], error: InputError | Unavailable) -> str
 def configured(settings: Mapping[str, Any], identities: dict[str, DataIdentity] | None = None) -> Configuration:
     """Return the configuration of one point of a grid; ``identities`` keeps those of data sets between calls."""
     known = {} if identities is None else identities
-    options = {key.removeprefix("data."): value for key, value in settings.items() if key.startswith("data.")}
+    options, others = split_data(settings)
     data = f"{settings['data']} {options}"
     if data not in known:
         try:
@@ -257,8 +259,7 @@ def configured(settings: Mapping[str, Any], identities: dict[str, DataIdentity] 
         except InputError as error:
             option = f"data.{error.setting}" if f"data.{error.setting}" in settings else "data"
             raise error.reworded(str(error), setting=option) from None
-    apart = ("recipe", "data", STRENGTH, TAG)
-    given = {key: value for key, value in settings.items() if key not in apart and not key.startswith("data.")}
+    given = {key: value for key, value in others.items() if key not in (*AXES, STRENGTH, TAG)}
     for key in given.keys() & Execution.model_fields.keys():
         raise InputError(
             f"{key!r} says how runs are carried out, not what they learn: give it to Study.run in Python instead.",

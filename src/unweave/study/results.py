@@ -11,14 +11,15 @@ import numpy as np
 
 from unweave.errors import InputError, extra
 from unweave.metrics.scoring.catalogue import METRICS
+from unweave.metrics.scoring.display import aligned
 from unweave.names import score_fields, words
 from unweave.study.columns import (
     TableError,
     check_columns,
     choose_scores,
+    direction_of,
     grouped,
     read_runs,
-    sign_of,
     with_varied_settings,
 )
 
@@ -41,6 +42,13 @@ class Grid:
     rows: list[list[str]]
     best: list[tuple[int, int]]  # row and column
     fixed: int = 2  # columns in front of the scores, which every part has
+
+    def marked(self, form: str) -> list[list[str]]:
+        """Return the rows, where the best are written in another form, as in ``"**{}**"``."""
+        return [
+            [form.format(cell) if (row, column) in self.best else cell for column, cell in enumerate(cells)]
+            for row, cells in enumerate(self.rows)
+        ]
 
     def fitting(self, width: int) -> Iterator[Grid]:
         """Yield the grid in parts whose columns, each with a star and two spaces, fit into a line."""
@@ -188,16 +196,15 @@ def lay_beside(table: pandas.DataFrame, other: pandas.DataFrame, name: str) -> p
     return both
 
 
+def named_methods(table: pandas.DataFrame) -> list[str]:
+    """Return the method of each run: its recipe with the settings, apart from the seed, in which its runs differ."""
+    return with_varied_settings(table, "recipe", [key for key in _settings(table) if not key.startswith("data.")])
+
+
 def _settings(table: pandas.DataFrame) -> list[str]:
     """Return the columns of settings in which runs may differ, apart from method, data set and seed."""
     named = table.attrs.get(VARIES, ("strength",))
     return [key for key in named if key in table and key not in ("data", "recipe", "seed", "state")]
-
-
-def direction_of(score: str) -> int:
-    """Return 1 if a higher score is better, −1 if a lower one is, and 0 if neither is."""
-    metric = METRICS.get(score.partition(".")[0])
-    return 0 if metric is not None and metric.best == "neither" else sign_of(score)
 
 
 def title_of(name: str) -> str:
@@ -230,24 +237,12 @@ def _cell(row: Any, digits: int) -> str:
 
 def _text(grid: Grid) -> str:
     """Return a grid as aligned columns; the best is followed by a star."""
-    rows = [
-        [f"{cell}*" if (row, column) in grid.best else cell for column, cell in enumerate(cells)]
-        for row, cells in enumerate(grid.rows)
-    ]
-    widths = [max(len(line[place]) for line in (grid.columns, *rows)) for place in range(len(grid.columns))]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in (grid.columns, *rows)
-    ]
-    return "\n".join([grid.data, *lines])
+    rows = grid.marked("{}*")
+    return "\n".join([grid.data, *aligned([grid.columns, *rows])])
 
 
 def _markdown(grid: Grid) -> str:
-    rows = [
-        [f"**{cell}**" if (row, column) in grid.best else cell for column, cell in enumerate(cells)]
-        for row, cells in enumerate(grid.rows)
-    ]
-    lines = [grid.columns, ["---", *["---:"] * (len(grid.columns) - 1)], *rows]
+    lines = [grid.columns, ["---", *["---:"] * (len(grid.columns) - 1)], *grid.marked("**{}**")]
     return "\n".join(
         [f"{grid.data}", "", *(f"| {' | '.join(cell.replace('|', '∣') for cell in line)} |" for line in lines)]
     )

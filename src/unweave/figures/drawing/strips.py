@@ -11,6 +11,7 @@ from torch import Tensor
 
 from unweave.errors import extra
 from unweave.figures.drawing.panels import PAGE, PAGE_HEIGHT, SHRUNK, SMALL, TEXT
+from unweave.figures.drawing.style import INACTIVE
 from unweave.figures.drawing.texts import Labels, text_height, text_width, wrapped
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ LABEL, MARGIN = 1.1, 0.1  # inches to the left and to the right of the images
 WIDTH = PAGE - LABEL - MARGIN
 LINE, GAP_BELOW = 0.13, 0.05  # inches of a line of captions, and below a row
 TALLEST = 2.2  # inches of one row, so that few images do not fill a page
-GREY = "#8a8a8a"
 DPI = 220
 
 
@@ -87,7 +87,7 @@ def draw_strips(
         axes = figure.add_axes((LABEL / PAGE, (top - strip) / height, across / PAGE, strip / height))
         axes.imshow(page.numpy(), interpolation="nearest", aspect="auto")
         axes.set_axis_off()
-        color = GREY if number < len(grey) and grey[number] else "black"
+        color = INACTIVE if number < len(grey) and grey[number] else "black"
         name = names[number]
         fits = all(text_width(line, TEXT) <= LABEL - 0.15 for line in name.split("\n"))
         fits = fits and text_height(name.count("\n") + 1, TEXT) <= strip

@@ -139,6 +139,12 @@ def latent_values(
     return values, "1 % to 99 % quantile of the data"
 
 
+def value_texts(values: Sequence[float]) -> list[str]:
+    """Return the values of a traversal as texts; one that is 0 up to rounding error is written as 0."""
+    negligible = 1e-6 * max(abs(value) for value in values)
+    return ["0" if abs(value) <= negligible else f"{value:.2g}".replace("-", "−") for value in values]
+
+
 def moved(code: Tensor, latent: int, values: Tensor) -> Tensor:
     """Return the code (D,) once for each of the values (columns,) of one latent: (columns, D)."""
     codes = code.repeat(len(values), 1)

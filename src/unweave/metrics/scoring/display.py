@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -81,9 +81,7 @@ def matrix_lines(found: Follows) -> list[str]:
 
 def as_text(scores: Scores) -> str:
     """Return the table of scores, how many were left out, and what each latent follows."""
-    rows = table_rows(scores.table, scores.worth)
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = aligned(table_rows(scores.table, scores.worth))
     lines += [f"{name}: {note}" for name, note in scores.notes.items()]
     if scores.left_out:
         lines.append(f"{len(scores.left_out)} metrics were not computed; .left_out says why")
@@ -96,7 +94,7 @@ def as_text(scores: Scores) -> str:
 def as_html(scores: Scores) -> str:
     """Return the table of scores and the matrix of latents against factors in colour, without scripts or styles."""
     head, *rows = table_rows(scores.table, scores.worth)
-    parts = [f"<table>{_row(head, 'th')}{''.join(map(_row, rows))}</table>"]
+    parts = [html_table(head, rows, numbers=(1,))]
     parts += [f"<div>{escape(f'{name}: {note}')}</div>" for name, note in scores.notes.items()]
     found = scores.results.get("follows")
     if isinstance(found, Follows):
@@ -104,10 +102,38 @@ def as_html(scores: Scores) -> str:
     return "\n".join(parts)
 
 
-def _row(cells: Sequence[str], tag: str = "td") -> str:
-    """Return a row of the table of scores: numbers to the right, words to the left."""
-    styles = (CELL if column == 1 else WORDS for column in range(len(cells)))
-    return f"<tr>{''.join(f'<{tag} style={s!r}>{escape(c)}</{tag}>' for c, s in zip(cells, styles, strict=True))}</tr>"
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of texts as lines with columns of equal width."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def html_table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    numbers: Collection[int] = (),
+    best: Collection[tuple[int, int]] = (),
+) -> str:
+    """Return a table of texts for notebooks, whose cells have styles of their own.
+
+    Args:
+        head: The names of the columns, which may be empty.
+        rows: The texts of each row.
+        numbers: The columns that stand to the right.
+        best: The rows and columns of cells in bold.
+
+    Returns:
+        The table as HTML.
+    """
+
+    def line(cells: Sequence[str], tag: str, row: int = -1) -> str:
+        texts = (f"<b>{escape(c)}</b>" if (row, column) in best else escape(c) for column, c in enumerate(cells))
+        styles = (CELL if column in numbers else WORDS for column in range(len(cells)))
+        return f"<tr>{''.join(f'<{tag} style={s!r}>{t}</{tag}>' for t, s in zip(texts, styles, strict=True))}</tr>"
+
+    lines = [line(head, "th")] if head else []
+    return f"<table>{''.join([*lines, *(line(cells, 'td', row) for row, cells in enumerate(rows))])}</table>"
 
 
 def _matrix(found: Follows) -> str:

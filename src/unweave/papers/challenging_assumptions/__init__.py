@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from unweave.errors import extra
+from unweave.names import listed
 from unweave.papers.evidence import add_progress, collect, draw_progress, finished, finite, of_table, over_seeds
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 from unweave.questions.total_correlation_by_strength import MEAN, SAMPLED
@@ -178,7 +179,7 @@ def _factorisation(correlation: pandas.DataFrame) -> list[Claim]:
         others = [name for name in trends if name not in agree]
         evidence = f"It {word} from the weakest to the strongest setting for {len(agree)} of {len(trends)} pairs of "
         evidence += f"method and data set{', not for ' + ', '.join(others) if others else ''}."
-        named = f"{', '.join(methods[:-1])} and {methods[-1]}"
+        named = listed(methods)
         sentence = f"The total correlation of {codes} codes {word} with the strength of the regularisation for {named}."
         claims.append(Claim(sentence, len(agree) == len(trends) if trends else None, evidence))
     return claims

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unweave.errors import Away, InputError, MissingExtra, Refused, Unavailable, extra
-from unweave.progress import note
+from unweave.progress import say
 
 SKEWED = "RequestTimeTooSkewed"  # the code of the answer if the clock of this machine is wrong
 PATIENCE = 15.0  # seconds that an operation waits for a store that is away; studies that train wait longer
@@ -221,7 +221,7 @@ class Objects:
                     raise self._error(error) from error
                 if pause >= TOLD and self.failed - self._told > patience:
                     self._told = self.failed
-                    note(f"waiting for the store {self.address} ({_said(error)})", unless_quiet=True)
+                    say(f"waiting for the store {self.address} ({_said(error)})")
             time.sleep(min(left, pause * random.uniform(0.75, 1.0)))  # not all workers at the same moment
             pause = min(2 * pause, LONGEST_PAUSE)
 

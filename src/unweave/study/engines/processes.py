@@ -19,7 +19,8 @@ from unweave.errors import Stopped
 from unweave.study.engines.queue import ATTEMPTS, PAUSE, UNREADY, Queue
 from unweave.study.engines.worker import READY, Report, Task, work
 
-ENVIRONMENT = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+ENVIRONMENT = dict.fromkeys(THREADS, "1")
 MEMORY = 1.5 * 2**30  # bytes that a worker may need
 MEMINFO, CGROUP = Path("/proc/meminfo"), Path("/sys/fs/cgroup")
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from unweave.errors import InputError, Stopped, Unavailable, extra
 from unweave.progress import set_level
+from unweave.study.engines.processes import THREADS
 from unweave.study.engines.queue import PAUSE, Queue
 from unweave.study.engines.worker import Report, Task, Worker
 
@@ -26,7 +27,6 @@ AGAIN = (
     "what is finished is kept, and runs under way have their checkpoints. Start the cluster and the same command again."
 )
 NODE_ID = "ray.io/node-id"  # a label that every node has
-THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 ENVIRONMENT = {  # Ray reads these when it is imported, or when it starts
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # of what nodes print, also when one is lost: all lines
