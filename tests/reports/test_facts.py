@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 import unweave
 from unweave import Run
 from unweave.errors import InputError
-from unweave.reports.facts import read_facts
+from unweave.reports.facts import read_facts, sources_of
+from unweave.store.record import read_record
 
 
 def test_what_was_trained_on_what_in_a_sentence(runs: list[Run]) -> None:
@@ -41,3 +43,9 @@ def test_other_data_must_have_the_shape_of_the_images(runs: list[Run]) -> None:
     assert "not the data that the run was trained on" in read_facts(runs[0].folder, brighter).notes[0]
     with pytest.raises(InputError, match="have the shape"):
         read_facts(runs[0].folder, unweave.load("xysquares", size=16))
+
+
+def test_a_recipe_of_ones_own_is_not_the_one_that_its_label_begins_with(runs: list[Run]) -> None:
+    record = read_record(runs[1].folder)
+    own = replace(record, fields={**record.fields, "recipe": "beta_vae-mine"})
+    assert len(sources_of(own)) == len(sources_of(record)) - 1

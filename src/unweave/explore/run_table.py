@@ -12,7 +12,7 @@ from typing import Any
 from unweave.explore.run_selection import Selection
 from unweave.figures.drawing.panels import style_methods
 from unweave.metrics.scoring.catalogue import METRICS
-from unweave.names import spelled, words
+from unweave.names import method_of, spelled, words
 from unweave.recipes.published import idea_of
 from unweave.store.folder import CONFIGURATION, LABEL, SCORES, STATE
 from unweave.store.lock import HEARTBEAT
@@ -117,7 +117,7 @@ def columns(rows: list[Row]) -> list[dict[str, Any]]:
         if column["name"] in ("recipe", "data"):
             column["titles"] = {value: spelled(value) for value in set(column["values"]) if isinstance(value, str)}
         if column["name"] == "recipe":
-            column["words"] = {value: idea_of(value) for value in column["titles"]}
+            column["words"] = {value: idea_of(method_of(value)) for value in column["titles"]}
             column["colours"] = {name: look["color"] for name, look in style_methods(sorted(column["titles"])).items()}
     if any(row.get("error") for row in rows):
         fixed.append({"name": "error", "kind": "run", "values": [row.get("error") or None for row in rows]})

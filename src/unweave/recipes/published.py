@@ -8,7 +8,6 @@ from typing import Any, Literal
 from unweave.data.groups import RankedTriplets
 from unweave.errors import InputError
 from unweave.latents import FSQ, Codebook, Deterministic, Gaussian
-from unweave.names import method_of
 from unweave.nets import NetSettings
 from unweave.recipes.recipe import Optimiser, Recipe, Weighted, linear_recipe
 from unweave.terms import (
@@ -382,9 +381,9 @@ WEIGHTS = {  # of the parameters that do not set the same term in every recipe
 }
 
 
-def idea_of(label: str) -> str:
-    """Return the first line of the description of the recipe in a label, "" for one of the user's own."""
-    recipe = RECIPES.get(method_of(label))
+def idea_of(name: str) -> str:
+    """Return the first line of the description of a recipe, "" for one of the user's own."""
+    recipe = RECIPES.get(name)
     return "" if recipe is None else (recipe.__doc__ or "").partition("\n")[0].strip()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -69,6 +70,24 @@ class Optimiser(Settings):
     )
 
 
+def base_of(label: str, terms: Collection[str], latent: str) -> str:
+    """Return the label of a recipe without the terms and the latent that were added to it or removed from it.
+
+    A stored configuration has the label only. What looks like a change counts as one if the recipe has, or no longer
+    has, that part.
+
+    >>> base_of("vae+jacobian_l1-kl", {"jacobian_l1"}, "gaussian"), base_of("vae-mine", {"kl"}, "gaussian")
+    ('vae', 'vae-mine')
+    """
+    while part := CHANGE.search(label):
+        sign, name = part.groups()
+        removed = name not in terms and (name in TERMS or ":" in name)
+        if not (name in (*terms, latent, "pairs") if sign == "+" else removed):
+            break
+        label = label[: part.start()]
+    return label
+
+
 class Recipe(Settings):
     """The model and its training, independent of the data and the seed.
 
@@ -99,16 +118,7 @@ class Recipe(Settings):
     @property
     def base(self) -> str:
         """The label without what was added to and removed from the recipe: ``vae`` of ``vae+jacobian_l1-kl``."""
-        terms = {weighted.name for weighted in self.terms}
-        added = {*terms, name_in(LATENTS, type(self.latent)), "pairs"}
-        label = self.recipe
-        while part := CHANGE.search(label):
-            sign, name = part.groups()
-            removed = name not in terms and (name in TERMS or ":" in name)
-            if not (name in added if sign == "+" else removed):
-                break
-            label = label[: part.start()]
-        return label
+        return base_of(self.recipe, {each.name for each in self.terms}, name_in(LATENTS, type(self.latent)))
 
     def check(self) -> None:
         """Raise an InputError for parts that cannot be combined, with the reason."""

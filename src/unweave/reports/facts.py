@@ -14,10 +14,11 @@ from unweave.latents import LATENTS
 from unweave.metrics import METRICS
 from unweave.metrics.scoring.catalogue import source_of
 from unweave.metrics.scoring.worth import Worth
-from unweave.names import method_of, spelled
+from unweave.names import spelled
 from unweave.progress import duration
 from unweave.recipes import RECIPES
 from unweave.recipes.published import idea_of
+from unweave.recipes.recipe import base_of
 from unweave.representation import Codes, Representation
 from unweave.store.measurements import Measurement, name_of_data, read_protocol
 from unweave.store.record import Record, read_record
@@ -138,7 +139,7 @@ class RunFacts(Facts):
     @property
     def about(self) -> str:
         """The first line of the description of its recipe."""
-        return idea_of(self.configuration.recipe)
+        return idea_of(self.configuration.base)
 
     @property
     def sentence(self) -> str:
@@ -242,10 +243,11 @@ def protocol_of(protocol: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def sources_of(record: Record) -> list[str]:
     """Return the texts that name the sources of the recipe, latent, terms, metrics and data of a run."""
-    latent = LATENTS.get(record.fields["latent"]["name"])
-    terms = [TERMS.get(weighted["term"]["name"]) for weighted in record.fields["terms"]]
+    kind, names = record.fields["latent"]["name"], [weighted["term"]["name"] for weighted in record.fields["terms"]]
+    latent, terms = LATENTS.get(kind), [TERMS.get(name) for name in names]
     measured = {each.metric for each in record.measured if each.metric in METRICS}
-    parts = [RECIPES.get(method_of(record.fields["recipe"])), inspect.getmodule(latent), latent]
+    base = base_of(record.fields["recipe"], names, kind)
+    parts = [RECIPES.get(base), inspect.getmodule(latent), latent]
     parts += [METRICS[metric].function for metric in sorted(measured)]
     texts = [inspect.getdoc(part) or "" for part in parts if part is not None]
     used = record.fields["data"]["name"]
