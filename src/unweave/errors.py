@@ -119,6 +119,9 @@ def unknown(what: str, name: str, known: Iterable[str], *, setting: str = "") ->
         name: The name that was given.
         known: The names that are accepted.
         setting: The setting that the error is about, if the name is that of a setting.
+
+    Returns:
+        The error, to be raised.
     """
     known = sorted(known)
     plain = {_plain(each): each for each in known}
@@ -148,7 +151,17 @@ def extra(module: str, extra: str) -> Any:
 
 
 def whole(what: str, value: object, *, at_least: int | None = 0, at_most: int | None = None) -> int:
-    """Return an integer, Python's or numpy's, as an int; raise an InputError if it is not one or is out of range."""
+    """Return an integer, Python's or numpy's, as an int; raise an InputError if it is not one or is out of range.
+
+    Args:
+        what: How the error names it.
+        value: The value that was given.
+        at_least: The smallest number that is accepted; None for no limit.
+        at_most: The largest number that is accepted; None for no limit.
+
+    Returns:
+        The number.
+    """
     if isinstance(value, Integral) and not isinstance(value, bool):
         number = int(value)
         if (at_least is None or at_least <= number) and (at_most is None or number <= at_most):

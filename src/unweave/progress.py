@@ -96,9 +96,16 @@ class Advance(Protocol):
 
 @contextmanager
 def progress(task: str, total: int | None, *, done: int = 0, unit: str = "items") -> Iterator[Advance]:
-    """Show the progress of ``task``; call the yielded function with the amount that was done since the last call.
+    """Show the progress of a task; call the yielded function with the amount that was done since the last call.
 
-    ``unit`` "bytes" counts in megabytes, "steps" shows steps per second.
+    Args:
+        task: What is done.
+        total: The whole amount, None if it is not known.
+        done: The amount that was done before.
+        unit: What is counted; "bytes" are shown in megabytes, "steps" with their number per second.
+
+    Yields:
+        The function.
     """
     from rich.console import Console
 

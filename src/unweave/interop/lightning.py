@@ -26,7 +26,17 @@ class ScoreCallback(Callback):  # type: ignore[misc, unused-ignore]
     ``every``-th time. By default the module itself is called with images (B, C, H, W) in [0, 1] and returns codes
     (B, D); otherwise ``encode(module, images)`` is. The module is in evaluation mode meanwhile, and no global random
     state is used, so training is not affected. With several processes, the first one scores. ``scores`` has the whole
-    results of the last time. ``metrics``, ``samples`` and further ``options`` are those of :func:`unweave.score`.
+    results of the last time.
+
+    Args:
+        data: The data that the module is scored on.
+        encode: A function of the module and images, instead of calling the module itself.
+        metrics: The metrics, as for :func:`unweave.score`.
+        samples: The number of images.
+        every: Score every n-th time only.
+        prefix: What the names of logged scores begin with.
+        settings: Settings of metrics by their names.
+        **options: Further arguments of :func:`unweave.score`.
     """
 
     scores: Scores | None = None

@@ -24,10 +24,16 @@ class CodeScores(Metric):  # type: ignore[misc, unused-ignore]
 
     ``update(codes, factors)`` keeps a batch, and ``compute()`` returns a dictionary of scalars, one per score, such as
     ``{"mig": …, "dci.completeness": …}``. ``scores`` has the whole results, with matrices and values per factor. With
-    several processes, the batches of all of them are gathered before they are scored. ``metrics``, ``discrete``,
-    ``settings``, ``seed`` and ``workers`` are those of :func:`unweave.score_codes`; other keyword arguments are those
-    of ``torchmetrics.Metric``. In a training loop call ``update`` rather than the metric itself, which would score
-    every batch as well.
+    several processes, the batches of all of them are gathered before they are scored. In a training loop call
+    ``update`` rather than the metric itself, which would score every batch as well.
+
+    Args:
+        metrics: The metrics, as for :func:`unweave.score_codes`.
+        discrete: Whether every latent takes one of a few values.
+        settings: Settings of metrics by their names.
+        seed: The seed of random choices.
+        workers: The largest number of threads.
+        **options: Arguments of ``torchmetrics.Metric``.
 
     >>> metric = CodeScores("mig")
     >>> for factors in torch.arange(600).remainder(6).view(3, 200, 1):

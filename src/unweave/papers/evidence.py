@@ -207,7 +207,17 @@ class Test:
 
 
 def compare(runs: pandas.DataFrame, one: str, other: str, score: str) -> Test | None:
-    """Return the test of two values of the column ``method``, None if one of them has fewer than two runs."""
+    """Test the difference of two methods.
+
+    Args:
+        runs: The runs, with the column ``method``.
+        one: A method.
+        other: Another one.
+        score: The column of the score.
+
+    Returns:
+        The test, None if one of the methods has fewer than two runs.
+    """
     from scipy.stats import ttest_ind
 
     if score not in runs:
@@ -222,7 +232,16 @@ def compare(runs: pandas.DataFrame, one: str, other: str, score: str) -> Test | 
 def judge_above(sentence: str, runs: pandas.DataFrame, one: str, others: Sequence[str], score: str) -> Claim:
     """Judge whether one method exceeds all others.
 
-    One that it does not exceed refutes the claim; otherwise it is not tested if one of the others has no runs.
+    Args:
+        sentence: The claim.
+        runs: The runs, with the column ``method``.
+        one: The method.
+        others: The others. One that it does not exceed refutes the claim; otherwise the claim is not tested if one of
+            them has no runs.
+        score: The column of the score.
+
+    Returns:
+        The claim with its verdict.
     """
     tests = [compare(runs, one, other, score) for other in others]
     refuted = any(not test.exceeds for test in tests if test is not None)

@@ -205,10 +205,18 @@ def qlae(
 ) -> Recipe:
     """QLAE (Hsu et al. 2023): reconstruction + 0.01 · quantisation + 0.01 · commitment, with a learned scalar codebook.
 
-    Two latents per factor by default. ``protocol="code"``, from the authors' code: AdamW with a learning rate of 0.001,
-    β₂ = 0.999, a weight decay of 0.1 and clipping at 1, batches of 128, 200,000 steps. ``protocol="paper"``, from Hsu
-    et al. 2024, Table 4: β₂ = 0.99, no clipping, batches of 64; the weight decay is tuned over 1e-8 to 1 (Table 5),
-    1e-4 by default.
+    ``protocol="code"``, from the authors' code: AdamW with a learning rate of 0.001, β₂ = 0.999, a weight decay of 0.1
+    and clipping at 1, batches of 128, 200,000 steps. ``protocol="paper"``, from Hsu et al. 2024, Table 4: β₂ = 0.99, no
+    clipping, batches of 64; the weight decay is tuned over 1e-8 to 1 (Table 5).
+
+    Args:
+        levels: The number of values of each latent.
+        weight_decay: Of the optimiser; by default 0.1 of the code, or 1e-4 of the paper.
+        protocol: The training: of the authors' code, or of the paper.
+        latents: The number of latents; by default two per factor.
+
+    Returns:
+        The recipe.
     """
     decay = {"code": 0.1, "paper": 1e-4}[protocol] if weight_decay is None else weight_decay
     training: dict[str, Any] = {
@@ -236,7 +244,17 @@ def tripod_naive(
     """Naive Tripod (Hsu et al. 2024, sec. 4.1): QLAE + λ · multiinformation with a fixed kernel + λ · Hessian penalty.
 
     The Hessian penalty has the form of the authors' code, of normalised activations. Table 5 tunes both weights over 0
-    and 1e-10 to 1e-2; the defaults are in the middle. ``protocol`` as for ``tripod``.
+    and 1e-10 to 1e-2; the defaults are in the middle.
+
+    Args:
+        klm: The weight of the kernel multiinformation.
+        hessian: The weight of the Hessian penalty.
+        levels: The number of values of each latent.
+        protocol: The training: of the authors' code, or of the paper.
+        latents: The number of latents; by default two per factor.
+
+    Returns:
+        The recipe.
     """
     base = qlae(levels=levels, latents=latents)
     biases = (term(KernelMultiinformation(bandwidth="fixed"), klm), term(HessianPenalty(form="tripod"), hessian))
@@ -255,12 +273,22 @@ def tripod(
 ) -> Recipe:
     """Tripod (Hsu et al. 2024): reconstruction + λ · kernel multiinformation + λ · normalised Hessian penalty, on FSQ.
 
-    Algorithm 1 with 12 levels and two latents per factor by default. The authors' weights (KLM, NHP) are 1e-4 and 1e-2
-    for 3D Shapes (the default), 1e-8 and 1e-4 for MPI3D, 1e-10 and 1e-2 for Falcor3D, 1e-4 and 1e-8 for Isaac3D.
+    Algorithm 1. The authors' weights (KLM, NHP) are 1e-4 and 1e-2 for 3D Shapes (the default), 1e-8 and 1e-4 for MPI3D,
+    1e-10 and 1e-2 for Falcor3D, 1e-4 and 1e-8 for Isaac3D.
     ``protocol="code"``, from the authors' code: Adam with a learning rate of 0.0002, β₂ = 0.999 and clipping at 1,
     250,000 steps of 64. ``protocol="paper"``, from Table 4: AdamW with a learning rate of 0.001, β₂ = 0.99, 200,000
     steps of 64. ``normalised_hessian.share=0.125`` computes the penalty on a random part of each batch, which has the
     same expectation.
+
+    Args:
+        klm: The weight of the kernel multiinformation.
+        nhp: The weight of the normalised Hessian penalty.
+        levels: The number of values of each latent.
+        protocol: The training: of the authors' code, or of the paper.
+        latents: The number of latents; by default two per factor.
+
+    Returns:
+        The recipe.
     """
     return Recipe(
         recipe="tripod",
@@ -278,7 +306,17 @@ def tripod(
 def tripod_without_nhp(
     *, klm: float = 1e-4, levels: int = 12, protocol: Protocol = "code", latents: int | None = None
 ) -> Recipe:
-    """Tripod without the normalised Hessian penalty (Hsu et al. 2024, Table 1)."""
+    """Tripod without the normalised Hessian penalty (Hsu et al. 2024, Table 1).
+
+    Args:
+        klm: The weight of the kernel multiinformation.
+        levels: The number of values of each latent.
+        protocol: The training: of the authors' code, or of the paper.
+        latents: The number of latents; by default two per factor.
+
+    Returns:
+        The recipe.
+    """
     whole = tripod(klm=klm, levels=levels, protocol=protocol, latents=latents)
     return _without("tripod_without_nhp", "normalised_hessian", whole)
 
@@ -286,7 +324,17 @@ def tripod_without_nhp(
 def tripod_without_klm(
     *, nhp: float = 1e-2, levels: int = 12, protocol: Protocol = "code", latents: int | None = None
 ) -> Recipe:
-    """Tripod without the kernel multiinformation (Hsu et al. 2024, Table 1)."""
+    """Tripod without the kernel multiinformation (Hsu et al. 2024, Table 1).
+
+    Args:
+        nhp: The weight of the normalised Hessian penalty.
+        levels: The number of values of each latent.
+        protocol: The training: of the authors' code, or of the paper.
+        latents: The number of latents; by default two per factor.
+
+    Returns:
+        The recipe.
+    """
     whole = tripod(nhp=nhp, levels=levels, protocol=protocol, latents=latents)
     return _without("tripod_without_klm", "kernel_multiinformation", whole)
 
@@ -294,7 +342,17 @@ def tripod_without_klm(
 def tripod_finer(
     *, klm: float = 1e-4, nhp: float = 1e-2, protocol: Protocol = "code", latents: int | None = None
 ) -> Recipe:
-    """Tripod with finer quantisation, 12² levels (Hsu et al. 2024, Table 1)."""
+    """Tripod with finer quantisation, 12² levels (Hsu et al. 2024, Table 1).
+
+    Args:
+        klm: The weight of the kernel multiinformation.
+        nhp: The weight of the normalised Hessian penalty.
+        protocol: The training: of the authors' code, or of the paper.
+        latents: The number of latents; by default two per factor.
+
+    Returns:
+        The recipe.
+    """
     return _labelled("tripod_finer", tripod(klm=klm, nhp=nhp, levels=144, protocol=protocol, latents=latents))
 
 

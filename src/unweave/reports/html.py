@@ -90,7 +90,17 @@ class Section:
 
 
 def make_page(title: str, sections: Sequence[Section], *, lead: object = "", kind: str = "Report") -> str:
-    """Return a page as the text of an HTML file: title, lead, contents, and the sections."""
+    """Return a page as the text of an HTML file: title, lead, contents, and the sections.
+
+    Args:
+        title: The heading.
+        sections: The parts of the page, which the contents list.
+        lead: What stands below the heading.
+        kind: A word above the heading.
+
+    Returns:
+        The page.
+    """
     anchors = _distinct([section.anchor for section in sections])
     head = joined(
         [
@@ -188,7 +198,17 @@ def make_table(
 def frame_table(
     frame: pandas.DataFrame, *, name: Callable[[str], str] = str, most: int = MOST, headings: int = 1
 ) -> Html:
-    """Return a data frame as a table, folded if it is long; beyond ``most`` rows, it says how many were left out."""
+    """Return a data frame as a table, folded if it is long.
+
+    Args:
+        frame: The data frame.
+        name: Returns the heading of a column.
+        most: The number of rows that are shown; of others, the table says how many there are.
+        headings: The number of cells of each row that name it.
+
+    Returns:
+        The table.
+    """
     top = frame.head(most)
     names = [str(column) for column in frame.columns]
     rows = [

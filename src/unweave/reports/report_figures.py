@@ -47,6 +47,15 @@ def show_figure(figure: Drawn, alt: str, *, most: int = MOST, caption: object = 
 
     On a screen it is enlarged as far as the page is wide; one that is wider than the page scrolls. In print it has
     its own size, so that its texts have the size that they were drawn with.
+
+    Args:
+        figure: The figure of matplotlib.
+        alt: A text for those who do not see it.
+        most: The bytes that the picture may have.
+        caption: What stands below it.
+
+    Returns:
+        The figure with its picture.
     """
     kind = kind_of(figure)
     media, content = encode_figure(figure, kind, most)
@@ -129,10 +138,18 @@ def draw_strip(
     range_: str = "",
     alt: str = "",
 ) -> Html:
-    """Return a strip: grey dots are other runs, rings are baselines, and large dots are ``values``, one per run.
+    """Return a strip plot of a score.
 
-    The axis spans the ``range_`` of the score if it is written as in "0 to 1" and holds all values, and otherwise the
-    values themselves.
+    Args:
+        values: The scores of the runs of the report, large dots.
+        others: Those of other runs, grey dots.
+        baselines: Those of stored results, rings.
+        range_: The range of the score; the axis spans it if it is written as in "0 to 1" and holds all values, and
+            otherwise the values themselves.
+        alt: A text for those who do not see it.
+
+    Returns:
+        The strip as SVG; nothing without finite values.
     """
     everything = [value for value in (*values, *others, *baselines) if math.isfinite(value)]
     if not everything:

@@ -157,7 +157,20 @@ def study_page(
     metrics: Sequence[str] | None = None,
     watch: Watch | None = None,
 ) -> str:
-    """Return the report of a table of runs as the text of an HTML file; ``text`` is the specification."""
+    """Return the report of a table of runs as the text of an HTML file.
+
+    Args:
+        table: One row per run.
+        title: The heading.
+        varies: The settings in which runs differ.
+        text: The specification of the study.
+        command: The command that repeats the study.
+        metrics: The scores to compare methods by; by default those of the table.
+        watch: A function that is called with the name of each part before it is computed.
+
+    Returns:
+        The page.
+    """
     if metrics is not None:
         table = with_disentanglement(table, choose_scores("the report", table, metrics, ()))
     state = table.get("state")

@@ -128,7 +128,14 @@ Hook = Callable[[int, dict[str, float]], object]  # called with the step and the
 
 
 class Log:
-    """Append lines to a log; lines after ``step``, written before the run was stopped, are removed first."""
+    """Append lines to a log; lines after ``step``, written before the run was stopped, are removed first.
+
+    Args:
+        path: The file.
+        step: The step that training continues from.
+        tensorboard: Whether the values are also written as TensorBoard events.
+        hook: A function that is called with the step and the values of every line.
+    """
 
     def __init__(self, path: Path, step: int, *, tensorboard: bool = False, hook: Hook | None = None) -> None:
         self._path, self._hook = path, hook

@@ -163,7 +163,17 @@ def check_columns(question: str, table: pandas.DataFrame, columns: Iterable[str]
 def choose_metrics(
     question: str, table: pandas.DataFrame, given: Sequence[str] | None, *, at_least: int = 1
 ) -> list[str]:
-    """Return the disentanglement metrics to compare: those given, or else those of the table with any value."""
+    """Return the disentanglement metrics to compare: those given, or else those of the table with any value.
+
+    Args:
+        question: The name of the question, for errors.
+        table: One row per run.
+        given: The scores that were asked for; None for those of the table.
+        at_least: The number of scores that are needed.
+
+    Returns:
+        The names of the columns.
+    """
     check_columns(question, table, ())
     return choose_scores(question, table, given, disentanglement_metrics(table), at_least=at_least)
 
@@ -177,7 +187,19 @@ def choose_scores(
     option: str = "metrics",
     at_least: int = 1,
 ) -> list[str]:
-    """Return the scores to compare: those given, or else the known ones that the table has at least one value of."""
+    """Return the scores to compare: those given, or else the known ones that the table has at least one value of.
+
+    Args:
+        question: The name of the question, for errors.
+        table: One row per run.
+        given: The scores that were asked for; None for those of the table.
+        known: The scores that count if none were asked for.
+        option: How errors name the argument.
+        at_least: The number of scores that are needed.
+
+    Returns:
+        The names of the columns.
+    """
     if isinstance(given, str):
         raise InputError(f"{question}: {option} must be a list of column names, got the text {given!r}.")
     known = list(known)
@@ -199,9 +221,17 @@ def read_runs(
 ) -> pandas.DataFrame:
     """Return a copy with the key columns and the scores as float64, where infinite values are NaN.
 
-    Rows are sorted by data set and recipe, in the order of their first appearance, and otherwise stay in order. With
-    the keys ``RUN``, a data set that was used with several options counts as several, named by what differs. Raise an
-    InputError if a score is not numeric, or if two rows have the same ``RUN`` columns when these are the keys.
+    With the keys ``RUN``, a data set that was used with several options counts as several, named by what differs. Raise
+    an InputError if a score is not numeric, or if two rows have the same ``RUN`` columns when these are the keys.
+
+    Args:
+        question: The name of the question, for errors.
+        table: One row per run.
+        scores: The columns of scores.
+        keys: The columns that identify runs.
+
+    Returns:
+        The runs by data set and recipe, in the order of their first appearance, and otherwise as they were.
     """
     check_columns(question, table, [name for name in (*keys, *scores) if name != "strength"])
     hint = "" if "strength" in table else STRENGTH_HINT

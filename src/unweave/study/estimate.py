@@ -94,11 +94,17 @@ def estimate(
     measure: bool = True,
     scoring: ScoringCost | None = None,
 ) -> Estimate | None:
-    """Estimate the time of ``remaining`` runs, each with the steps that it has left; None if nothing is known.
+    """Estimate the time of the runs of a study that are left.
 
-    ``rows`` are runs of the study in the store: the finished ones tell the cost of a step of their kind. What they do
-    not tell is taken from earlier measurements on this machine or, with ``measure``, measured now, within seconds.
-    ``scoring`` is what is scored; its cost is measured on the model of one of the runs, with a tenth of the samples.
+    Args:
+        remaining: Their configurations, each with the steps that it has left.
+        rows: Runs of the study in the store: the finished ones tell the cost of a step of their kind.
+        measure: Whether what they do not tell, and no earlier measurement on this machine, is measured now, within
+            seconds.
+        scoring: What is scored; its cost is measured on the model of one of the runs, with a tenth of the samples.
+
+    Returns:
+        The estimate, None if nothing is known.
     """
     steps: dict[str, int] = {}
     example: dict[str, Configuration] = {}

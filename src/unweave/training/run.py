@@ -240,7 +240,16 @@ def open_folder_of(configuration: Configuration, folder: Path) -> Run:
 def save_run(
     folder: Path, configuration: Configuration, model: Model, data: FactorData, *, seconds: float, threads: int
 ) -> None:
-    """Write a finished run: its weights, its summary, and finally its state."""
+    """Write a finished run: its weights, its summary, and finally its state.
+
+    Args:
+        folder: The folder of the run.
+        configuration: Its configuration.
+        model: The trained model.
+        data: The data that it is measured on.
+        seconds: The time that training took.
+        threads: The number of threads that it used.
+    """
     save_tensors(folder / WEIGHTS, model.state_dict(), {"run": configuration.name, "version": versions()})
     write_text(folder / SUMMARY, json.dumps(vars(summarise(model, configuration, data))) + "\n")
     quality, baseline = measure_psnr(model, configuration, data), measure_baseline(configuration, data)

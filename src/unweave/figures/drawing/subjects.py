@@ -119,9 +119,16 @@ def ordered_latents(run: Representation, order: Order = "auto") -> tuple[list[in
 def latent_values(
     run: Representation, *, steps: int | None = None, over: Over = "auto", span: float = 2.0
 ) -> tuple[Tensor, str]:
-    """Return the values (D, columns) of a traversal, and a phrase that says what they range over.
+    """Return the values of a traversal as figures show it.
 
-    By default, there are 11 values of a continuous latent and up to 24 levels of a quantised one.
+    Args:
+        run: What decodes.
+        steps: The number of values; by default 11 of a continuous latent and up to 24 levels of a quantised one.
+        over: The range, as in :meth:`Representation.traversal_values`.
+        span: The number of standard deviations for ``over="prior"``.
+
+    Returns:
+        The values (D, columns), and a phrase that says what they range over.
     """
     levels = run.levels
     if over == "auto":

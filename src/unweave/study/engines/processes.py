@@ -59,11 +59,17 @@ def available_memory() -> int | None:
 def run_tasks(
     tasks: Mapping[str, Task], workers: int, report: Callable[[Report], None], watch: Callable[[list[str], str], None]
 ) -> None:
-    """Carry out tasks on worker processes; ``report`` is called for each that ends, ``watch`` with those under way.
+    """Carry out tasks on worker processes.
 
     A worker that is killed is replaced, and its run is continued from its last checkpoint. If this machine fails twice
     in a row, what is under way is waited for, and Stopped is raised. Ctrl-C ends all workers with a checkpoint, and a
     second Ctrl-C ends them at once.
+
+    Args:
+        tasks: The tasks by the names of their runs.
+        workers: The number of processes.
+        report: A function that is called for each task that ends.
+        watch: A function that is called with the runs under way, and with what is waited for.
     """
     context, machine = multiprocessing.get_context("spawn"), socket.gethostname()
     queue = Queue(tasks, report)

@@ -63,12 +63,18 @@ class Node(NamedTuple):
 def run_tasks(
     tasks: Mapping[str, Task], wanted: Wanted, report: Callable[[Report], None], watch: Callable[[list[str], str], None]
 ) -> None:
-    """Carry out tasks on a Ray cluster; ``report`` is called for each that ends, ``watch`` with those under way.
+    """Carry out tasks on a Ray cluster.
 
     Ray keeps the processes of ended tasks for the next ones, so data sets stay open in them. A run whose process or
     node is lost is continued elsewhere from its last checkpoint. A node that fails twice in a row gets no more runs;
     Stopped is raised if all nodes have failed, or if the head of the cluster is lost. Ctrl-C ends all tasks with a
     checkpoint.
+
+    Args:
+        tasks: The tasks by the names of their runs.
+        wanted: The cluster, and what each run needs.
+        report: A function that is called for each task that ends.
+        watch: A function that is called with the runs under way, and with what is waited for.
     """
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
