@@ -15,6 +15,7 @@ from unweave.papers.finding import Claim, Picture
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.figure import Figure
 
     from unweave.study import Study
     from unweave.study.spec import Scoring
@@ -85,7 +86,7 @@ def add_progress(
     return pandas.concat([table, columns], axis=1)
 
 
-def draw_progress(table: pandas.DataFrame, scores: Sequence[str]) -> Any:
+def draw_progress(table: pandas.DataFrame, scores: Sequence[str]) -> Figure:
     """Draw scores against the share of the run that was trained, one row of panels per data set.
 
     ``table`` has the columns of :func:`add_progress`; runs without values in them are left out. ``method``, or

@@ -378,8 +378,7 @@ def draw_learning(table: pandas.DataFrame) -> Figure:
     """Draw MIG, DCI disentanglement and PSNR of each method against the share of the run that was trained."""
     runs = of_paper(table)
     measured = [name for name in runs if str(name).startswith(DURING)]
-    figure: Figure = draw_progress(runs[["data", "recipe", *measured]], DURING)
-    return figure
+    return draw_progress(runs[["data", "recipe", *measured]], DURING)
 
 
 FINDING = Finding(

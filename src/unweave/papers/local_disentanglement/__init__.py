@@ -260,7 +260,7 @@ def draw_radii(table: pandas.DataFrame) -> Figure:
 
     runs = with_methods(learned(table)).sort_values("gamma", kind="stable")
     compared = runs[runs["recipe"].isin(("jl1_vae", "jl2_vae")) | (runs["method"] == RAMP)]
-    return draw_local_scores(make_local_scores(long_form(compared)))
+    return draw_local_scores(make_local_scores(compared))
 
 
 def draw_methods(table: pandas.DataFrame) -> Figure:
@@ -276,16 +276,7 @@ def draw_methods(table: pandas.DataFrame) -> Figure:
 def draw_learning(table: pandas.DataFrame) -> Figure:
     """Draw local MIG at the smallest radius and isolation against the share of the run that was trained."""
     runs = with_methods(learned(table)).sort_values("gamma", kind="stable")
-    figure: Figure = draw_progress(runs, (_columns(runs, "local_mig")[0], "isolation"))
-    return figure
-
-
-def long_form(runs: pandas.DataFrame) -> pandas.DataFrame:
-    """Return one row per run, metric and radius: ``data``, ``recipe``, ``method``, ``metric``, ``rho``, ``score``."""
-    columns = [f"{metric} at {rho:g}" for metric in METRICS for rho in radii_of(runs, metric)]
-    long = runs.melt(["data", "recipe", "method"], columns, "column", "score").dropna(subset=["score"])
-    parts = long["column"].str.split(" at ", expand=True)
-    return long.assign(metric=parts[0], rho=parts[1].astype("float64"))
+    return draw_progress(runs, (_columns(runs, "local_mig")[0], "isolation"))
 
 
 def draw_columns(study: Study | None) -> Figure:

@@ -298,8 +298,7 @@ def _ratios(seconds: dict[str, float]) -> pandas.DataFrame:
 
 def draw_learning(table: pandas.DataFrame) -> Figure:
     """Draw InfoM, DCI disentanglement and PSNR of the second stage against the share of the run that was trained."""
-    figure: Figure = draw_progress(fresh(table), (INFO_M, DCI_D, "psnr"))
-    return figure
+    return draw_progress(fresh(table), (INFO_M, DCI_D, "psnr"))
 
 
 FINDING = Finding(
