@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import unweave
-from unweave.lazy import lazy
+from unweave.lazy_imports import lazy
 
 ROOT = Path(__file__).parents[1]
 FOUND = list(pkgutil.walk_packages(unweave.__path__, "unweave."))

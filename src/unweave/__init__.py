@@ -3,7 +3,7 @@
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from unweave.lazy import lazy
+from unweave.lazy_imports import lazy
 
 if TYPE_CHECKING:
     from unweave import (  # noqa: F401

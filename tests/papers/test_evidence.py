@@ -82,7 +82,7 @@ def test_runs_are_measured_at_their_snapshots(tmp_path: Path) -> None:
     assert table.loc[~others, "step at after 10 %"].isna().all()
     final = np.where(others, 10.0, 99.0)  # a run that was not measured during training is not drawn
     drawn = draw_progress(table.assign(**{"step at": final}), ["step at"])
-    points = {tuple(xy) for line in drawn.axes[0].lines for xy in np.transpose(line.get_data())}
+    points = {tuple(xy) for line in drawn.axes[0].lines for xy in np.asarray(line.get_xydata())}
     assert points == {(10.0, 1.0), (30.0, 3.0), (100.0, 10.0)}
 
 

@@ -26,12 +26,12 @@ def cite(names: Names, store: Store = None) -> None:
 def _texts(name: str, store: str | None) -> list[str]:
     """Return the texts that name the sources of a part or of a run."""
     from unweave.data import SETS
+    from unweave.key_values import parse_data
     from unweave.metrics import METRICS
     from unweave.recipes import RECIPES, compose
     from unweave.reports.facts import sources_of
     from unweave.settings import key_in
     from unweave.store.record import read_record
-    from unweave.written import parse_data
 
     if (recipe := key_in(RECIPES, name)) in RECIPES:
         terms: list[Any] = [weighted.term for weighted in compose(recipe, {}, factors=5).terms]

@@ -11,7 +11,7 @@ from typer.core import TyperCommand
 
 from unweave.cli.options import is_data_option
 from unweave.errors import InputError, shortened
-from unweave.written import SYNONYMS
+from unweave.key_values import SYNONYMS
 
 HELP = {"help_option_names": ["-h", "--help"]}
 
@@ -111,9 +111,9 @@ def meant_of_metrics(setting: str, value: Any, metrics: Sequence[str]) -> str:
 def _refusal(command: str, name: str, setting: str, value: str) -> InputError | None:
     """Return why the recipe of ``train`` or the figure of ``figure`` does not take a setting; None if it may."""
     from unweave.data import described
+    from unweave.key_values import parse
     from unweave.questions import figure_named
     from unweave.training import configure
-    from unweave.written import parse
 
     try:
         given = parse([f"{setting}={value}"])

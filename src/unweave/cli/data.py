@@ -24,8 +24,8 @@ from unweave.cli.options import (
 )
 from unweave.data.files import data_folder
 from unweave.errors import InputError
+from unweave.key_values import parse_data
 from unweave.progress import say
-from unweave.written import parse_data
 
 if TYPE_CHECKING:
     from unweave.data import FactorData

@@ -34,8 +34,8 @@ from unweave.cli.options import (
 )
 from unweave.cli.study import open_study
 from unweave.errors import InputError, extra
+from unweave.key_values import parse, split_data
 from unweave.names import titled
-from unweave.written import parse, split_data
 
 if TYPE_CHECKING:
     from unweave.figures import Figure

@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.table import Table
 
 from unweave.errors import InputError, extra
+from unweave.key_values import parse
 from unweave.plain_json import to_plain
 from unweave.progress import Level, progress, set_level
 from unweave.store.folder import existing_store, find_run
 from unweave.store.remote.hub import PREFIX as HUB
-from unweave.written import parse
 from unweave.zoo.public import PREFIX
 
 if TYPE_CHECKING:

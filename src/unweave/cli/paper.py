@@ -25,7 +25,7 @@ from unweave.cli.study import (
     unfinished,
 )
 from unweave.errors import InputError
-from unweave.written import parse
+from unweave.key_values import parse
 
 paper_app = Commands("Papers: test the findings of the papers, each with one command.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A finding; unweave paper list shows them.")]

@@ -29,6 +29,7 @@ from unweave.cli.options import (
     print_table,
 )
 from unweave.errors import InputError, Unavailable
+from unweave.key_values import parse_data
 from unweave.names import OWN
 from unweave.plain_json import to_plain
 from unweave.store.folder import LATEST, LOG, existing_store, remove_run, runs_in, write_label
@@ -36,7 +37,6 @@ from unweave.store.measurements import read_protocol
 from unweave.store.record import DAMAGED, OTHER, Record, read_record
 from unweave.store.setting_names import differing
 from unweave.store.state import STATES, read_log
-from unweave.written import parse_data
 
 SHOWN = (*STATES, DAMAGED, OTHER)  # states
 runs_app = Commands("Runs of a store: list, show, label, extend, draw and remove them.")
@@ -112,7 +112,7 @@ def scores_of(record: Record) -> list[dict[str, Any]]:
         protocol = {key: read_protocol(found.protocol).get(key) for key in shown}
         sizes = [size for size in (protocol["samples"], protocol["test_samples"]) if size is not None]
         if record.fields["data"]["name"] == OWN and len(sizes) == 2:
-            from unweave.metrics.scoring.encoded import table_sizes
+            from unweave.metrics.scoring.encoded_data import table_sizes
 
             bounded = table_sizes(record.fields["data"]["num_images"], *sizes)
             protocol |= dict(zip(("samples", "test_samples"), bounded, strict=True))

@@ -37,7 +37,7 @@ from unweave.cli.options import (
     several,
 )
 from unweave.errors import InputError
-from unweave.written import names_in, parse, split_data
+from unweave.key_values import names_in, parse, split_data
 
 if TYPE_CHECKING:
     from unweave.data import FactorData

@@ -30,7 +30,7 @@ from unweave.cli.options import (
     several,
 )
 from unweave.errors import InputError, Unavailable
-from unweave.written import parse
+from unweave.key_values import parse
 
 if TYPE_CHECKING:
     from unweave.study import Study
@@ -402,7 +402,7 @@ def place(
 
 def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, Any]) -> dict[str, int]:
     """Run a study while showing its progress, and return the number of runs in each state."""
-    from unweave.cli.live import shown
+    from unweave.cli.study_display import shown
 
     if where["engine"] == "local":
         _check_data(study)

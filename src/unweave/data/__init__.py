@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from unweave.lazy import lazy
+from unweave.lazy_imports import lazy
 
 if TYPE_CHECKING:
     from unweave.data.factor_data import Card, DataIdentity, FactorData, Sample

@@ -21,7 +21,7 @@ from torch import Tensor
 from unweave.data.files.downloads import RemoteFile
 from unweave.errors import InputError, whole
 from unweave.factors import FactorSpace, Whole, as_integers, check_generator
-from unweave.lazy import later
+from unweave.lazy_imports import later
 from unweave.names import label_of
 from unweave.settings import Settings
 

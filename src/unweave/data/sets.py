@@ -37,10 +37,10 @@ from unweave.data.xyobject import XYObject, XYObjectShaded
 from unweave.data.xysquares import XYSquares
 from unweave.errors import UNKNOWN, InputError, MissingExtra, Unavailable, unknown
 from unweave.factors import FactorSpace
+from unweave.key_values import parse_data
 from unweave.names import OWN
 from unweave.own_code import imported
 from unweave.settings import key_in, keyword_settings
-from unweave.written import parse_data
 
 SETS: dict[str, type[FactorData]] = {
     data.name: data

@@ -29,7 +29,7 @@ from unweave.metrics.posterior import active_units, elbo, kl_per_latent
 from unweave.metrics.reconstruction import psnr, reconstruction_error
 from unweave.metrics.sap import sap
 from unweave.metrics.scoring.catalogue import METRICS, Metric
-from unweave.metrics.scoring.encoded import EncodedData
+from unweave.metrics.scoring.encoded_data import EncodedData
 from unweave.metrics.scoring.plan import check_metrics, score, score_codes
 from unweave.metrics.scoring.scores import Scores, result_from_plain, result_to_plain
 from unweave.metrics.selectivity import selectivity

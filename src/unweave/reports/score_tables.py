@@ -13,7 +13,7 @@ from unweave.data import DataIdentity, identity_of
 from unweave.errors import InputError, Unavailable
 from unweave.metrics import METRICS
 from unweave.metrics.scoring.catalogue import source_of
-from unweave.metrics.scoring.encoded import sample_sizes
+from unweave.metrics.scoring.encoded_data import sample_sizes
 from unweave.names import score_fields, words
 from unweave.reports.facts import Facts, RunFacts, Score, protocol_of, scores_in
 from unweave.reports.html import Html, Section, counted, joined, make_table, ordinal, run_commands, shown, tag

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from unweave.errors import InputError, Unavailable, extra, unknown
+from unweave.key_values import parse_data
 from unweave.metrics.scoring.catalogue import METRICS
-from unweave.written import parse_data
 
 if TYPE_CHECKING:
     import pandas

@@ -10,6 +10,7 @@ from typing import Any
 from unweave.data import DataIdentity, identity_of
 from unweave.data.sets import SETS
 from unweave.errors import InputError, Unavailable, unknown
+from unweave.key_values import split_data
 from unweave.metrics import METRICS
 from unweave.metrics.scoring.request import check_settings, find_metrics
 from unweave.nets.pair import SIZES, cells
@@ -30,7 +31,6 @@ from unweave.study.spec import (
 from unweave.study.table import metric_of
 from unweave.training import Configuration, Execution, configure
 from unweave.training.configuration import MOST_SEEDS
-from unweave.written import split_data
 
 NO_STRENGTH = ("latents", "levels")  # parameters of recipes that do not regularise
 

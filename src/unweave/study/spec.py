@@ -14,8 +14,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from unweave.errors import InputError, Unavailable, unknown
+from unweave.key_values import names_in, parse_data
 from unweave.settings import Settings
-from unweave.written import names_in, parse_data
 
 SHIPPED = Path(__file__).parents[1] / "papers"  # one folder per finding, with its specifications
 NAME = re.compile(r"[\w.-]+")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import InputError, Stopped, extra, whole
-from unweave.lazy import later
+from unweave.lazy_imports import later
 from unweave.names import score_fields
 from unweave.progress import progress
 from unweave.store.index import RecordTable

@@ -21,6 +21,7 @@ from unweave.data import DataIdentity, FactorData, space_of
 from unweave.data.groups import GROUPS
 from unweave.errors import NOT_FOUND, UNKNOWN, InputError, Unavailable, extra, unknown
 from unweave.factors import Changed
+from unweave.key_values import SYNONYMS
 from unweave.latents import LATENTS
 from unweave.own_code import IN_A_FILE, check_own_code, defined_here, guarded, only_own_code, own_code_of, source_hash
 from unweave.recipes import RECIPES, Recipe, compose, known_settings, parameters_of
@@ -30,7 +31,6 @@ from unweave.recipes.published import set_by
 from unweave.settings import Settings, name_in
 from unweave.store.files import refused, write_text, writer_of
 from unweave.store.folder import CONFIGURATION, STATE, read_fields
-from unweave.written import SYNONYMS
 
 MOST_SEEDS = 2**32
 HAVE = ("has", "have")

@@ -13,7 +13,7 @@ import torch
 from unweave.data import FactorData, open_data
 from unweave.errors import InputError, Unavailable
 from unweave.latents import Summary
-from unweave.lazy import later
+from unweave.lazy_imports import later
 from unweave.metrics import psnr
 from unweave.model import Model
 from unweave.own_code import guarded

@@ -16,7 +16,7 @@ from unweave.errors import InputError, whole
 from unweave.metrics.estimators.parallel_fits import limited
 from unweave.metrics.scoring.catalogue import Metric
 from unweave.metrics.scoring.column_kinds import Kinds, warn_of_whole_floats
-from unweave.metrics.scoring.encoded import EncodedData
+from unweave.metrics.scoring.encoded_data import EncodedData
 from unweave.metrics.scoring.encoders import Encode, is_discrete, likelihood_of, posterior_of, reconstruction_of
 from unweave.metrics.scoring.factor_kinds import FactorKinds, kinds_of_data, missing_note, read_both, read_kinds
 from unweave.metrics.scoring.inputs import (

@@ -11,7 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 from unweave.errors import InputError
-from unweave.lazy import later
+from unweave.lazy_imports import later
 from unweave.metrics.scoring.catalogue import METRICS, Metric
 from unweave.metrics.scoring.display import as_html, as_text
 from unweave.metrics.scoring.inputs import Booleans, Floats, Integers

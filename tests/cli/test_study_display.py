@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tests.study.tiny import SPEC
-from unweave.cli.live import SHOWN, StudyProgress, shown
+from unweave.cli.study_display import SHOWN, StudyProgress, shown
 from unweave.progress import set_level
 from unweave.study import Study
 from unweave.study.engines.worker import Report

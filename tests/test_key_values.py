@@ -7,7 +7,7 @@ import pytest
 
 import unweave
 from unweave.errors import InputError
-from unweave.written import names_in, parse, parse_data
+from unweave.key_values import names_in, parse, parse_data
 
 
 def test_values_are_read_as_python_or_words() -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 import unweave
 from unweave.errors import InputError
 from unweave.metrics import EncodedData
-from unweave.metrics.scoring.encoded import sample_sizes
+from unweave.metrics.scoring.encoded_data import sample_sizes
 
 
 class Model:
