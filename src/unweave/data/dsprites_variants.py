@@ -125,9 +125,17 @@ class DSpritesPictures(SpriteData):
     """White sprites before a picture, or sprites that are cut out of one (``where="sprite"``).
 
     Every image has its own 64 × 64 patch, chosen once from ``seed``, so that the images are a function of the factors.
-    Patches come from all pictures in ``folder``, by default from Munch's painting. Disent resizes Tiny ImageNet to 64 ×
-    64, which a folder of such pictures reproduces. ``visibility`` fades a background to black, and the picture in a
-    sprite to white; with 0 the images are dSprites in three channels.
+    Disent resizes Tiny ImageNet to 64 × 64, which a folder of such pictures reproduces.
+
+    Args:
+        folder: The pictures that patches come from; by default Munch's painting.
+        where: Whether the picture is behind the sprite, or in it.
+        visibility: Fades a background to black, and the picture in a sprite to white; with 0 the images are dSprites in
+            three channels.
+        size: The height and width of the images.
+        filter: How they are resized.
+        orientation: The one orientation that sprites have; by default all of them.
+        seed: The seed of the patches.
     """
 
     name = "dsprites_pictures"

@@ -28,10 +28,17 @@ class Natural(FactorData):
     """Random square crops, with positions drawn once from ``seed``: a uniform picture, then a uniform position in it.
 
     The pictures are the ten of Olshausen and Field (``IMAGES.mat``, whitened by its authors; its range is mapped to
-    0 … 255, as in Rhodes and Lee 2021), or all pictures in ``folder``: unchanged, or with ``whiten`` filtered and
-    mapped in the same way. ``clip`` maps that many standard deviations on each side of the mean to 0 … 255 instead of
-    the extremes, and clips what is beyond. A few extreme pixels otherwise leave whitened pictures with a standard
-    deviation of about 0.05 of the range, from which nets learn little; with 3.5 it is 0.14.
+    0 … 255, as in Rhodes and Lee 2021), or your own.
+
+    Args:
+        folder: A folder of pictures, which are used instead.
+        whiten: Whether the pictures of the folder are filtered and mapped in the same way.
+        clip: Map that many standard deviations on each side of the mean to 0 … 255 instead of the extremes, and clip
+            what is beyond. A few extreme pixels otherwise leave whitened pictures with a standard deviation of about
+            0.05 of the range, from which nets learn little; with 3.5 it is 0.14.
+        size: The height and width of a crop.
+        crops: The number of crops.
+        seed: The seed of their positions.
     """
 
     name = "natural"

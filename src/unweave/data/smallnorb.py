@@ -62,6 +62,12 @@ class SmallNORB(Published):
 
     - by default both halves are used and the toy is drawn at random: 4 factors, as in Locatello et al. 2019;
     - ``half="training", hide_instance=False`` is the training half with the toy as a factor, as in Michlo et al. 2023.
+
+    Args:
+        size: The height and width that images are resized to; by default 64.
+        filter: How they are resized.
+        half: Which of the published halves are used.
+        hide_instance: Whether the toy is drawn at random, and not a factor.
     """
 
     name = "smallnorb"

@@ -50,8 +50,15 @@ class XYObject(FactorData):
     """A square whose colour is one factor: all hues at the lowest intensity, then all at the next.
 
     Neighbouring values of the factor are different hues, so that distances along it do not follow pixels.
-    ``smallest``, ``largest`` and ``growth`` are widths of the square in pixels, and ``spacing`` is the distance of its
-    positions; by default they are 7, 15, 2 and 2, in proportion to ``size``.
+
+    Args:
+        size: The height and width of the images.
+        spacing: The distance of two positions in pixels; by default 2 of 64.
+        smallest: The smallest width of the square in pixels; by default 7 of 64.
+        largest: The largest width; by default 15 of 64.
+        growth: The difference of two widths; by default 2 of 64.
+        palette: The hues.
+        intensities: The number of intensities of each hue.
     """
 
     name = "xyobject"

@@ -25,6 +25,14 @@ class XYSquares(FactorData):
     Each axis has ``grid`` positions, ``spacing`` pixels apart and centred in the image. If the spacing is the width of
     a square, positions do not overlap and all changes of a factor have the same perceived distance; with a smaller
     spacing they overlap, and distances increase along the factor (sec. 5.4).
+
+    Args:
+        size: The height and width of the images.
+        squares: The number of squares.
+        square: The width of a square in pixels; by default an eighth of ``size``.
+        grid: The number of positions of each axis.
+        spacing: The distance of two positions in pixels; by default the width of a square.
+        grey: Whether squares are white in a single channel.
     """
 
     name = "xysquares"
@@ -49,7 +57,6 @@ class XYSquares(FactorData):
         spacing: int | None = None,
         grey: bool = False,
     ) -> None:
-        """``square`` is the width in pixels, by default an eighth of ``size``; ``spacing`` is by default this width."""
         self.shape = (1 if grey else 3, check_image_size(self.name, size, at_least=8), size)
         square = size // 8 if square is None else square
         spacing = square if spacing is None else spacing

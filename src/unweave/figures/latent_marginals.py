@@ -57,7 +57,19 @@ def make_latent_marginals(
 def sample_latents(
     run: Representation, data: FactorData, generator: torch.Generator, samples: int, most: int, about: str
 ) -> LatentSample:
-    """Encode random images; ``about`` is the end of the title."""
+    """Encode random images and keep the codes of the most informative latents.
+
+    Args:
+        run: The run that encodes.
+        data: The data set to draw images from.
+        generator: The source of randomness.
+        samples: The number of images.
+        most: The number of latents that are kept.
+        about: The end of the title.
+
+    Returns:
+        The codes of these latents.
+    """
     codes = run.draw(whole("samples", samples, at_least=2), generator, data).codes.double().numpy()
     order, name = ordered_latents(run)
     latents = order[: whole("most", most, at_least=1)]

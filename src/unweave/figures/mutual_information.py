@@ -101,7 +101,18 @@ def make_mutual_information(
 def information_map(
     run: Representation, data: FactorData, name: str = "", *, samples: int = 5_000, bins: int = 20
 ) -> Information:
-    """Compute the heat map of one run, from the sample that reports and the page use as well."""
+    """Compute the heat map of one run, from the sample that reports and the page use as well.
+
+    Args:
+        run: The run.
+        data: Its data set.
+        name: The name of the run.
+        samples: The number of random images.
+        bins: The number of bins of a continuous latent.
+
+    Returns:
+        The matrix without constant factors, the most informative latents first.
+    """
     found = run.follows(data, samples=samples, bins=bins)
     if found is None:
         raise InputError(f"mutual_information needs data with known factors, and {data.name} has images only.")
@@ -118,7 +129,17 @@ def draw_mutual_information(result: InformationMaps) -> Figure:
 
 
 def draw_maps(title: str, maps: Sequence[Information], *, label: str, greatest: float | None) -> Figure:
-    """Draw matrices of factors and latents below one another, and return the matplotlib figure."""
+    """Draw matrices of factors and latents below one another.
+
+    Args:
+        title: The title of the figure.
+        maps: The matrices.
+        label: What the numbers are, for the colour scale.
+        greatest: The number at the end of the scale; by default the largest of each matrix.
+
+    Returns:
+        The matplotlib figure.
+    """
     shortened = Labels()
     widest, tallest = max(len(m.latents) for m in maps), max(len(m.factors) for m in maps)
     cell = min(WIDEST, (PAGE - LONGEST - 0.4) / widest)  # inches of a latent

@@ -114,7 +114,22 @@ def traversals_from(
     inactive: Inactive = "mark",
     most: int | None = None,
 ) -> Traversals:
-    """Move each latent over its range as :func:`make_traversals` does, starting from the images (starts, C, H, W)."""
+    """Move each latent over its range as :func:`make_traversals` does, starting from given images.
+
+    Args:
+        run: The run whose latents are moved.
+        data: The data set of the images.
+        starts: The images (starts, C, H, W).
+        steps: The number of values.
+        order: The order of the latents.
+        over: The range.
+        span: The number of standard deviations for ``over="prior"``.
+        inactive: Whether inactive latents are marked, dropped, or shown like the others.
+        most: The largest number of latents.
+
+    Returns:
+        The images of all rows.
+    """
     codes = run.encode(starts)  # (starts, D)
     values, ranging = latent_values(run, steps=steps, over=over, span=span)
     latents, order_name = ordered_latents(run, order)

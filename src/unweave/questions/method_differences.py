@@ -138,7 +138,18 @@ def draw_method_differences(result: pandas.DataFrame, *, level: float = 0.05) ->
 def compare(
     a: Floats, b: Floats, test: str = "welch", side: str = "two-sided", confidence: float = 0.95
 ) -> tuple[float, float, float, float, float, float]:
-    """Return the difference of means, its interval, t, the degrees of freedom and the p-value of two samples."""
+    """Test the difference of the means of two samples.
+
+    Args:
+        a: A sample.
+        b: Another one.
+        test: ``"welch"`` or ``"student"``.
+        side: ``"two-sided"``, ``"greater"`` or ``"less"``.
+        confidence: The level of the interval, which is two-sided.
+
+    Returns:
+        The difference, the ends of its interval, t, the degrees of freedom and the p-value.
+    """
     from scipy.stats import ttest_ind
 
     difference = float(a.mean() - b.mean())

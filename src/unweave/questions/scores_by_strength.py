@@ -56,7 +56,17 @@ def draw_scores_by_strength(result: pandas.DataFrame) -> Figure:
 def by_strength(
     question: str, table: pandas.DataFrame, scores: Sequence[str], backwards: Sequence[str]
 ) -> pandas.DataFrame:
-    """Return the table of :func:`scores_by_strength` for any scores."""
+    """Return the table of :func:`scores_by_strength` for any scores.
+
+    Args:
+        question: The name of the question, for errors.
+        table: The runs.
+        scores: The columns of scores.
+        backwards: The recipes whose largest strength regularises least.
+
+    Returns:
+        One row per score, data set, recipe and strength.
+    """
     check_columns(question, table, [*RUN, *scores])
     runs = read_runs(question, table, scores)
     try:

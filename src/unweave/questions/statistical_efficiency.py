@@ -61,7 +61,17 @@ def read_efficiencies(
     metrics: Sequence[str] | None,
     efficiencies: Sequence[str] | Ratios | None,
 ) -> tuple[pandas.DataFrame, list[str], list[str]]:
-    """Return the runs with their efficiencies, the metrics, and the names of the efficiencies."""
+    """Read the statistical efficiencies of runs.
+
+    Args:
+        question: The name of the question, for errors.
+        table: The runs.
+        metrics: The columns of metrics; by default all disentanglement metrics of the table.
+        efficiencies: Columns with the ratio, or a dictionary from a name to the two columns that are divided.
+
+    Returns:
+        The runs with their efficiencies, the metrics, and the names of the efficiencies.
+    """
     metrics = choose_metrics(question, table, metrics)
     if not isinstance(efficiencies, Mapping):
         names = choose_scores(question, table, efficiencies, EFFICIENCIES, option="efficiencies")

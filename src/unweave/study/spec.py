@@ -291,7 +291,17 @@ def place_in_snapshot(text: str, key: str) -> tuple[str, str]:
 
 
 def with_line(text: str, key: str, section: int | str, error: InputError) -> InputError:
-    """Return an error with the line of the key that it is about: in the grid, in one of its zips, or elsewhere."""
+    """Return an error with the line of the key that it is about: in the grid, in one of its zips, or elsewhere.
+
+    Args:
+        text: The TOML of the specification.
+        key: The key, "" if the error is about none.
+        section: The number of its grid, the name of its table, or 0 for the whole text.
+        error: The error.
+
+    Returns:
+        The error with the line.
+    """
     if not key:
         return error
     zipped = line_of(text, "zip", section)

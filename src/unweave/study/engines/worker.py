@@ -159,7 +159,15 @@ def _shown(folder: Path) -> Iterator[None]:
 
 
 def score_run(run: Run, data: FactorData, metrics: Sequence[str], scoring: Scoring, *, psnr: float | None) -> None:
-    """Score a run as a study asks for it: its final weights, or the best snapshot with at least this PSNR."""
+    """Score a run as a study asks for it: its final weights, or the best snapshot.
+
+    Args:
+        run: The run.
+        data: The data that it is scored on.
+        metrics: The metrics.
+        scoring: How they are measured.
+        psnr: The PSNR in dB that a snapshot must have, None if any will do.
+    """
     shared = scoring.model_dump(include={"samples", "test_samples", "seed", "source"})
 
     def measure(weights: Run, names: Sequence[str]) -> Mapping[str, float]:
@@ -184,7 +192,17 @@ def score_run(run: Run, data: FactorData, metrics: Sequence[str], scoring: Scori
 
 
 def applicable(metrics: Sequence[str], run: Run, data: FactorData, source: Source) -> list[str]:
-    """Return the metrics of a study that can be computed for a run; an autoencoder has no ELBO, for example."""
+    """Return the metrics of a study that can be computed for a run; an autoencoder has no ELBO, for example.
+
+    Args:
+        metrics: The metrics of the study.
+        run: The run.
+        data: The data that it is scored on.
+        source: Where images that share a factor are taken from.
+
+    Returns:
+        The names of the metrics.
+    """
     there = ScoringInputs.of_data(data, run.offers, source=source)
     return [metric.name for metric in find_metrics(metrics) if there.why_not(metric) is None] if metrics else []
 
