@@ -17,7 +17,7 @@ from unweave.latents.latent import evenly
 from unweave.names import spelled, words
 from unweave.store.folder import LOG, read_label
 from unweave.store.lock import is_beating, machine, trainer_of
-from unweave.store.record import read_record
+from unweave.store.record import Record, read_record
 from unweave.store.state import read_log
 from unweave.zoo import PREFIX
 
@@ -61,7 +61,7 @@ class ProgressReader:
             "psnr": record.psnr,
             "error": record.error,
             "traceback": record.traceback,
-            "title": f"{spelled(record.fields['recipe'])} on {spelled(record.data)}" if record.is_readable else "",
+            "title": title_of(record),
             "configuration": record.fields,
             "label": record.label,
             "commands": [*_stop(folder), *([what, f"{command} {of_run}"] for what, command in commands)],
@@ -136,6 +136,13 @@ def _stop(folder: Path) -> list[list[str]]:
     if host == machine():
         return [["stop it", f"kill -INT {pid}"]]
     return [["stop it", f"ssh -- {shlex.quote(host.partition('/')[0])} kill -INT {pid}"]]
+
+
+def title_of(record: Record) -> str:
+    """Return the heading of a run, also if it has no weights yet; "" if its configuration cannot be read."""
+    if not record.fields or not record.is_readable:
+        return ""
+    return f"{spelled(record.fields['recipe'])} on {spelled(record.data)}"
 
 
 def curves(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
