@@ -170,6 +170,15 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+def brief(value: object) -> str:
+    """Return the value of a setting as text, numbers with as few digits as they need.
+
+    >>> brief(0.0010), brief(4), brief("fsq")
+    ('0.001', '4', 'fsq')
+    """
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def score_fields(metric: str) -> dict[str, str]:
     """Return the names of the scores of a metric, each with the field of the result that holds it.
 

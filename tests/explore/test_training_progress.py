@@ -80,3 +80,12 @@ def test_the_time_left_follows_the_steps(tmp_path: Path, smooth: Run, monkeypatc
         log(2)  # started again
         assert reader.read(folder)["secondsLeft"] == pytest.approx(36 * 2.0)
     assert reader.read(folder)["state"] == "stopped"
+
+
+def test_a_damaged_run_says_what_is_damaged(tmp_path: Path, smooth: Run) -> None:
+    folder = tmp_path / smooth.name
+    shutil.copytree(smooth.folder, folder, ignore=shutil.ignore_patterns("*.safetensors"))
+    (folder / "state.json").write_text("{")
+    found = ProgressReader().read(folder)
+    assert (found["state"], found["title"]) == ("damaged", "")
+    assert "state.json is damaged" in found["error"]

@@ -88,7 +88,7 @@ def run_paper(
     table = finding.table(study)
     folder = out or Path(f"paper-{finding.name}") / (scale if finding.scales else "")
     command = ["unweave", "paper", "run", finding.name, *(["--scale", scale] if finding.scales else [])]
-    command += _repeated("--set", settings)
+    command += [word for setting in settings or () for word in ("--set", setting)]
     document = write_document(
         finding, table, study=study, command=shlex.join(command), text="" if study is None else study.text
     )
@@ -103,10 +103,6 @@ def run_paper(
         print_line("The report leaves out runs that are not finished; --retry tries those that failed again.")
         print_line(unfinished(study.unfinished))
         raise typer.Exit(1)
-
-
-def _repeated(option: str, values: list[str] | None) -> list[str]:
-    return [part for value in values or () for part in (option, value)]
 
 
 @paper_app.command("show")

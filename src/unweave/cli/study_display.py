@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from unweave.names import brief
 from unweave.progress import SECONDS, duration, level
 from unweave.store.folder import LOG
 from unweave.store.state import doing_of, last_step
@@ -135,7 +136,7 @@ class StudyProgress:
         runs = Table("run", *self._columns, "step", "time", box=None, pad_edge=False, header_style="dim")
         for name, since in list(self._since.items())[:SHOWN]:
             settings = self._settings(name)
-            values = [_brief(settings.get(key)) for key in self._columns]
+            values = ["" if settings.get(key) is None else brief(settings[key]) for key in self._columns]
             runs.add_row(name, *values, self._step(name), duration(time.monotonic() - since))
         more = len(self._since) - SHOWN
         rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
@@ -175,7 +176,3 @@ class StudyProgress:
             return Progress(0, 0, 0.0)
         since, first = self._first.setdefault(name, (now, step))
         return Progress(step, step - first, now - since)
-
-
-def _brief(value: object) -> str:
-    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)

@@ -13,7 +13,7 @@ from unweave.errors import InputError, whole
 from unweave.figures.drawing.panels import Panels, lay_out, style_methods
 from unweave.figures.figure import check_scored, method_column
 from unweave.metrics import METRICS
-from unweave.names import words
+from unweave.names import brief, words
 from unweave.study.columns import check_columns, read_runs
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def make_score_by_spacing(
         raise InputError(f"score_by_spacing: the column {setting!r} must contain numbers.") from None
     runs["method"] = runs[by].astype(str)
     for name in apart:
-        texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in runs[name]]
+        texts = [brief(value) for value in runs[name]]
         runs["method"] += np.where(runs[name].isna(), "", [f", {words(name)} {text}" for text in texts])
     long = runs.melt(id_vars=["data", "method", "value"], value_vars=chosen, var_name="metric", value_name="score")
     return ScoresByValue(setting, long.dropna().reset_index(drop=True), fit)

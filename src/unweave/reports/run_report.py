@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from unweave.data import FactorData
 from unweave.errors import InputError
 from unweave.metrics.scoring.display import follow_lines
-from unweave.names import OWN, words
+from unweave.names import OWN, brief, words
 from unweave.own_code import guarded, own_code_of
 from unweave.reports.facts import PERMUTATIONS, Facts, RunFacts, measure_facts, read_facts
 from unweave.reports.html import (
@@ -229,7 +229,7 @@ def _differences(several: Sequence[RunFacts]) -> Section:
 
 
 def _text(value: object) -> str:
-    return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return "–" if value is None else brief(value)
 
 
 def _configuration(several: Sequence[RunFacts]) -> Section:

@@ -19,6 +19,7 @@ import numpy as np
 from unweave.errors import InputError, Unavailable, extra, unknown
 from unweave.key_values import parse_data
 from unweave.metrics.scoring.catalogue import METRICS
+from unweave.names import brief
 
 if TYPE_CHECKING:
     import pandas
@@ -287,10 +288,6 @@ def with_varied_settings(runs: pandas.DataFrame, column: str, keys: Sequence[str
         given = {key: row[key] for key in varied[row[column]] if row[key] is not None and row[key] == row[key]}
         if given.get("strength") in [value for key, value in given.items() if key != "strength"]:
             del given["strength"]  # which repeats the setting that it was taken from
-        shown = [f"{key.removeprefix('data.')} = {_brief(value)}" for key, value in given.items()]
+        shown = [f"{key.removeprefix('data.')} = {brief(value)}" for key, value in given.items()]
         labels.append(", ".join([str(row[column]), *shown]))
     return labels
-
-
-def _brief(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
