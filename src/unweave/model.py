@@ -21,10 +21,17 @@ Regroup = Callable[[Code, torch.Generator | None], Code]  # changes the posterio
 class Model(nn.Module):
     """Maps images (B, C, H, W) in [0, 1] to codes (B, D) and back.
 
-    ``offset`` adds a buffer of that name, one value per channel, to the decoder's outputs. Training sets it so that an
-    untrained decoder starts near the mean image. ``standardised`` adds buffers ``mean`` and ``std``: the encoder sees
-    standardised images, and the decoder's outputs are standardised images too (Michlo et al. 2023, app. B.4). Both
-    need the number of ``channels``.
+    Args:
+        encoder: A module from images (B, C, H, W) to what the latent reads, (B, outputs).
+        decoder: A module from codes (B, D) to outputs (B, C, H, W).
+        latent: The latent space, which makes codes of the encoder's outputs.
+        likelihood: The likelihood of the images: for "bernoulli" and "continuous_bernoulli" the decoder's outputs are
+            logits, otherwise images.
+        channels: The number of channels, which ``offset`` and ``standardised`` need.
+        offset: Whether a buffer of that name, one value per channel, is added to the decoder's outputs. Training sets
+            it so that an untrained decoder starts near the mean image.
+        standardised: Whether the encoder sees standardised images, and the decoder's outputs are standardised images
+            too, by the buffers ``mean`` and ``std`` (Michlo et al. 2023, app. B.4).
     """
 
     offset: Tensor | None  # (C, 1, 1)
@@ -126,7 +133,19 @@ def _in_float32(outputs: Tensor) -> Tensor:
 
 
 class Forward:
-    """The forward pass of one batch, shared by all terms: each part is computed when first asked for, and once."""
+    """The forward pass of one batch, shared by all terms: each part is computed when first asked for, and once.
+
+    Args:
+        model: The model.
+        images: The batch (B, C, H, W) in [0, 1].
+        generator: The source of all random numbers in this pass, on the images' device.
+        step: The step of training, from 0.
+        steps: The number of steps of the whole training.
+        dataset_size: The number of images in the data set, which some estimates of total correlation need.
+        regroup: What changes the posteriors of pairs before codes are sampled; None for images that are not pairs.
+        augment: What changes the images that the encoder sees; None leaves them as they are.
+        second: A function that returns a second batch, for terms that need one; None if there is none.
+    """
 
     def __init__(
         self,

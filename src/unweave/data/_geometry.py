@@ -56,7 +56,17 @@ def nearer(a: Hit, b: Hit) -> Hit:
 
 
 def hit_ball(eye: Tensor, rays: Tensor, radius: Tensor, height: Tensor) -> Hit:
-    """Intersect rays with a ball around the point at ``height`` above the origin."""
+    """Intersect rays with a ball around the point at ``height`` above the origin.
+
+    Args:
+        eye: Where the rays start (V, 1, 3) or (V, R, 3).
+        rays: The directions of the rays (V, R, 3), of length 1.
+        radius: The radius of each ball (V, 1, 1).
+        height: The height of its centre (V, 1, 1).
+
+    Returns:
+        The distance along each ray, infinite for rays that miss (V, R), and the outward normal where it hits (V, R, 3).
+    """
     center = torch.cat([torch.zeros_like(height), height, torch.zeros_like(height)], dim=-1)  # (V, 1, 3)
     offset = eye - center
     along = (offset * rays).sum(-1)
@@ -66,7 +76,18 @@ def hit_ball(eye: Tensor, rays: Tensor, radius: Tensor, height: Tensor) -> Hit:
 
 
 def hit_tube(eye: Tensor, rays: Tensor, radius: Tensor, low: Tensor, high: Tensor) -> Hit:
-    """Intersect rays with the side of an upright cylinder from ``low`` to ``high``."""
+    """Intersect rays with the side of an upright cylinder from ``low`` to ``high``.
+
+    Args:
+        eye: Where the rays start (V, 1, 3) or (V, R, 3).
+        rays: The directions of the rays (V, R, 3), of length 1.
+        radius: The radius of each cylinder (V, 1, 1), whose axis passes through the origin.
+        low: The height at which it begins (V, 1, 1).
+        high: The height at which it ends (V, 1, 1).
+
+    Returns:
+        The distance along each ray, infinite for rays that miss (V, R), and the outward normal where it hits (V, R, 3).
+    """
     flat = torch.tensor([1.0, 0.0, 1.0])
     across, direction = eye * flat, rays * flat
     a, b = (direction**2).sum(-1), (across * direction).sum(-1)
@@ -78,7 +99,17 @@ def hit_tube(eye: Tensor, rays: Tensor, radius: Tensor, low: Tensor, high: Tenso
 
 
 def hit_cylinder(eye: Tensor, rays: Tensor, radius: Tensor, top: Tensor) -> Hit:
-    """Intersect rays with an upright cylinder that stands on the floor; its base is not visible."""
+    """Intersect rays with an upright cylinder that stands on the floor; its base is not visible.
+
+    Args:
+        eye: Where the rays start (V, 1, 3) or (V, R, 3).
+        rays: The directions of the rays (V, R, 3), of length 1.
+        radius: The radius of each cylinder (V, 1, 1), whose axis passes through the origin.
+        top: The height of its lid (V, 1, 1).
+
+    Returns:
+        The distance along each ray, infinite for rays that miss (V, R), and the outward normal where it hits (V, R, 3).
+    """
     side = hit_tube(eye, rays, radius, torch.zeros_like(top), top)
     distance = positive((top[..., 0] - eye[..., 1]) / rays[..., 1])
     point = eye + distance[..., None].clamp(max=1e3) * rays
@@ -88,7 +119,17 @@ def hit_cylinder(eye: Tensor, rays: Tensor, radius: Tensor, top: Tensor) -> Hit:
 
 
 def hit_capsule(eye: Tensor, rays: Tensor, radius: Tensor, top: Tensor) -> Hit:
-    """Intersect rays with an upright capsule that stands on the floor."""
+    """Intersect rays with an upright capsule that stands on the floor.
+
+    Args:
+        eye: Where the rays start (V, 1, 3) or (V, R, 3).
+        rays: The directions of the rays (V, R, 3), of length 1.
+        radius: The radius of each capsule and of the balls at its ends (V, 1, 1).
+        top: The height of its highest point (V, 1, 1).
+
+    Returns:
+        The distance along each ray, infinite for rays that miss (V, R), and the outward normal where it hits (V, R, 3).
+    """
     low, high = radius, top - radius
     ends = nearer(hit_ball(eye, rays, radius, low), hit_ball(eye, rays, radius, high))
     return nearer(hit_tube(eye, rays, radius, low, high), ends)

@@ -104,9 +104,20 @@ class LabelTable(FactorData):
 class OwnImages(LabelTable):
     """A finite table of images, with or without factors, one row per image.
 
-    ``images`` are uint8, or floats from 0 to 1, of shape (N, H, W), (N, H, W, C) or (N, C, H, W); four channels are
-    RGBA, blended with black. The grid consists of the values that occur. For a point that several images share, one of
-    them is drawn at random; a point without an image is an error. :meth:`sample` draws rows of the table.
+    The grid consists of the values that occur. For a point that several images share, one of them is drawn at random; a
+    point without an image is an error. :meth:`sample` draws rows of the table.
+
+    Args:
+        images: The images, uint8 or floats from 0 to 1, of shape (N, H, W), (N, H, W, C) or (N, C, H, W); four channels
+            are RGBA, blended with black.
+        table: The factors, one row per image; None if they are not known.
+        name: The name of the data set.
+        size: The height and width in pixels that images are resized to when they are read; None leaves them as they
+            are.
+        filter: The filter by which they are resized; None is what earlier versions did, see
+            :func:`unweave.data.files.pictures.resize`.
+        source: The path and options to load the images with again; None where an array in memory was given.
+        notes: What was noticed while reading, one sentence each, which is shown with the set.
 
     Examples:
         >>> import numpy as np

@@ -162,7 +162,18 @@ def jacobian(run: Run, body: Body, queue: Queue) -> Response:
 
 @router.post("/runs/{name}/encode")
 def encode(run: Run, body: Body, queue: Queue, width: int | None = None, height: int | None = None) -> Response:
-    """Return the code of a picture: a file, or RGBA bytes if width and height are given."""
+    """Return the code of a picture: a file, or RGBA bytes if width and height are given.
+
+    Args:
+        run: The open run of that name.
+        body: The bytes of the file, or of the pixels row by row.
+        queue: The queue in which requests wait for the model.
+        width: The width in pixels of RGBA bytes; None for a file.
+        height: The height in pixels of RGBA bytes; None for a file.
+
+    Returns:
+        The code as JSON, and the picture in RGBA as the encoder saw it.
+    """
     shape = run.run.shape
     if shape is None or not run.run.encodes:
         raise InputError(f"{run.run.title} has no encoder, so pictures cannot be encoded.")
@@ -223,7 +234,18 @@ def nearest(request: Request, run: Run, body: Body) -> Response:
 
 @router.get("/runs/{name}/values")
 def by_value(request: Request, run: Run, latent: int, factor: int) -> dict[str, Any]:
-    """Return the distribution of a latent given each value of a factor; the first time, a sample is encoded."""
+    """Return the distribution of a latent given each value of a factor; the first time, a sample is encoded.
+
+    Args:
+        request: The request, whose application has the queue of slow computations.
+        run: The open run of that name.
+        latent: The number of the latent, from 0.
+        factor: The number of the factor, from 0.
+
+    Returns:
+        Under ``values``, one list per value of the factor, as :func:`unweave.explore.description.latents_by_value`
+        describes it.
+    """
     with request.app.state.slow():
         found = run.by_value
     if not 0 <= latent < len(found) or not 0 <= factor < len(found[latent]):

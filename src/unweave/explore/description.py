@@ -34,7 +34,17 @@ MOST_VALUES = 40  # of a factor, for which they are shown
 def describe(
     run: Representation, data: FactorData | None, summary: Summary | None, no_data: str = ""
 ) -> dict[str, Any]:
-    """Return the description of a representation; see ``static/source.js`` for its fields."""
+    """Return the description of a representation; see ``static/source.js`` for its fields.
+
+    Args:
+        run: A run, or another representation such as codes.
+        data: The data that it belongs to; None if it is not available.
+        summary: The statistics of its latents over the data; None if they are not known.
+        no_data: Why there is no data, which the page shows.
+
+    Returns:
+        The fields, ready to be written as JSON.
+    """
     found = None if data is None else run.follows(data)
     space = data.space if data is not None and data.has_factors else None
     return {

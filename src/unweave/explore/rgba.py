@@ -32,7 +32,17 @@ def to_rgba(images: Tensor) -> bytes:
 
 
 def from_rgba(body: bytes, width: int, height: int, shape: tuple[int, int, int]) -> Tensor:
-    """Return a picture in RGBA bytes as an image (C, H, W) uint8 of the given shape."""
+    """Return a picture in RGBA bytes as an image (C, H, W) uint8 of the given shape.
+
+    Args:
+        body: The pixels row by row, four bytes each.
+        width: The width of the picture in pixels, at most 4096.
+        height: The height of the picture in pixels, at most 4096.
+        shape: The shape of the image (C, H, W), to whose proportions the picture is cropped before it is scaled.
+
+    Returns:
+        The image (C, H, W).
+    """
     if not (0 < width <= 4096 and 0 < height <= 4096) or len(body) != width * height * 4:
         raise InputError(f"a picture of {width} × {height} pixels needs {width * height * 4} bytes, got {len(body)}.")
     return fitted(Image.frombytes("RGBA", (width, height), body), shape)

@@ -88,7 +88,16 @@ def _told_apart(table: pandas.DataFrame, keys: list[str]) -> list[str]:
 def fitted_curve(x: Floats, y: Floats, degree: int, at: Floats) -> tuple[Floats, Floats, Floats]:
     """Return a least-squares polynomial at points, and the 2.5 % and 97.5 % quantiles over resamples of the runs.
 
-    The degree is at most the number of different x, less one. The resamples are drawn with a fixed seed.
+    The resamples are drawn with a fixed seed.
+
+    Args:
+        x: The value of the setting of each run (N,).
+        y: The score of each run (N,).
+        degree: The degree of the polynomial, lowered to the number of different x, less one, if that is smaller.
+        at: The points to evaluate it at (P,).
+
+    Returns:
+        The polynomial, the lower and the upper quantile, each (P,).
     """
 
     def curve(rows: Any) -> Any:

@@ -134,7 +134,17 @@ def sparse_ranks(codes: SparseCodes) -> SparseCodes:
 def vector_correlations(
     x: Floats, y: Floats, groups: Columns, transform: Callable[[Floats], Floats] = np.asarray
 ) -> Floats:
-    """Return the absolute correlation (G, K) of the best linear combination of each group of x with columns of y."""
+    """Return the absolute correlation (G, K) of the best linear combination of each group of x with columns of y.
+
+    Args:
+        x: The codes (N, D).
+        y: The factors (N, K), NaN where a value is missing, whose rows are left out of that column.
+        groups: The columns of x in each of the G groups.
+        transform: What is done to the columns first, such as replacing them by their ranks; nothing by default.
+
+    Returns:
+        The correlations, from 0 to 1.
+    """
     single = np.abs(correlations(x, y, transform))
     if are_single(groups):
         return single[[group[0] for group in groups]]

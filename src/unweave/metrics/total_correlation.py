@@ -95,7 +95,17 @@ def total_correlation_sampled(
 
 
 def sampled(metric: str, codes: Codes, logvar: Codes | None, seed: int) -> Floats:
-    """Return the codes, or, if ``logvar`` is given, one sample per posterior with the codes as means."""
+    """Return the codes, or, if ``logvar`` is given, one sample per posterior with the codes as means.
+
+    Args:
+        metric: The metric, for messages.
+        codes: The codes, or means of the posteriors (N, D).
+        logvar: The logarithms of their variances (N, D); None for codes that are not sampled.
+        seed: The seed of the samples.
+
+    Returns:
+        The codes (N, D), float64.
+    """
     mean = check_codes(metric, codes)
     if logvar is None:
         return mean

@@ -105,8 +105,19 @@ def cells(net: str, shape: Shape) -> tuple[int, int]:
 def convolved(net: str, shape: Shape, *, kernel: int, padding: int, times: int) -> tuple[int, int]:
     """Return height and width after several convolutions of stride 2, or raise an error if the image is too small.
 
-    >>> [convolved("conv64", (1, 64, 64), kernel=4, padding=padding, times=4) for padding in (0, 1, 2)]
-    [(2, 2), (4, 4), (5, 5)]
+    Args:
+        net: The name of the net, for the message.
+        shape: The shape of an image (C, H, W).
+        kernel: The height and width of the kernel.
+        padding: The number of rows or columns that are added on each side.
+        times: The number of convolutions.
+
+    Returns:
+        Height and width of the last output.
+
+    Examples:
+        >>> [convolved("conv64", (1, 64, 64), kernel=4, padding=padding, times=4) for padding in (0, 1, 2)]
+        [(2, 2), (4, 4), (5, 5)]
     """
 
     def after(size: int) -> int:

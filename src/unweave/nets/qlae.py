@@ -54,7 +54,14 @@ def qlae(shape: Shape, outputs: int, latents: int, *, activation: _Hidden = "lea
 
 
 class Decoder(nn.Module):
-    """Grow a learned constant into images (B, C, H, W), with features scaled and shifted by codes (B, D)."""
+    """Grow a learned constant into images (B, C, H, W), with features scaled and shifted by codes (B, D).
+
+    Args:
+        shape: The number of channels of an image, and the height and width of the constant (C, H / 16, W / 16).
+        latents: The number of values in a code, D.
+        activation: The activation of hidden layers; with ``"leaky_relu"``, linear layers have ReLUs.
+        width: What the number of channels and units of every hidden layer is multiplied by.
+    """
 
     def __init__(self, shape: Shape, latents: int, activation: _Hidden, width: float) -> None:
         super().__init__()

@@ -48,7 +48,14 @@ def tripod(
 
 
 class Encoder(nn.Module):
-    """Map images (B, C, H, W) in [0, 1], shifted to [−1, 1], to (B, outputs)."""
+    """Map images (B, C, H, W) in [0, 1], shifted to [−1, 1], to (B, outputs).
+
+    Args:
+        channels: The number of channels of an image, C.
+        outputs: The number of values that it returns for an image.
+        activation: The activation of hidden layers.
+        width: What the number of channels and units of every hidden layer is multiplied by.
+    """
 
     def __init__(self, channels: int, outputs: int, activation: Activation, width: float) -> None:
         super().__init__()
@@ -70,7 +77,15 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Grow a learned constant into images (B, C, H, W), with norms scaled and shifted by codes (B, D)."""
+    """Grow a learned constant into images (B, C, H, W), with norms scaled and shifted by codes (B, D).
+
+    Args:
+        shape: The number of channels of an image, and the height and width of the constant (C, H / 16, W / 16).
+        latents: The number of values in a code, D.
+        activation: The activation of hidden layers.
+        width: What the number of channels and units of every hidden layer is multiplied by.
+        normalised: Whether an instance norm without parameters follows the first three stages.
+    """
 
     def __init__(
         self, shape: Shape, latents: int, activation: Activation, width: float, *, normalised: bool = False

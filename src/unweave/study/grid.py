@@ -38,6 +38,12 @@ NO_STRENGTH = ("latents", "levels")  # parameters of recipes that do not regular
 class Planned:
     """One run of a study: the settings that were given, and the configuration that they make.
 
+    Args:
+        settings: The settings that were given.
+        configuration: The configuration that they make, or that of a run that differs in the seed only.
+        seed: The seed of the run; None if it is that of ``configuration``.
+        stage: The stage of the study, 1, or 2 for runs of chosen settings.
+
     Examples:
         >>> import unweave
         >>> planned = unweave.Study("tripod/lite", store="runs").planned[0]
@@ -48,7 +54,6 @@ class Planned:
     def __init__(
         self, settings: dict[str, Any], configuration: Configuration, *, seed: int | None = None, stage: int = 1
     ) -> None:
-        """Keep the parts; with a ``seed``, the configuration is that of a run that differs in the seed only."""
         self.settings, self.stage = settings, stage
         self._similar, self._seed = configuration, seed
 

@@ -22,8 +22,17 @@ def column_differences(
 ) -> Iterator[Tensor]:
     r"""Yield columns of the Jacobian times the difference, for latents ``columns`` (n, k), in parts (m, n, C, H, W).
 
-    :math:`g(z + \epsilon e_j) - g(z)`, at codes z (n, D); Rhodes & Lee 2021, sec. 4.1, before the division. Codes pass
-    through the decoder in few calls, in full precision.
+    :math:`g(z + \epsilon e_j) - g(z)`; Rhodes & Lee 2021, sec. 4.1, before the division. Codes pass through the decoder
+    in few calls, in full precision.
+
+    Args:
+        decode: A function from codes (B, D) to images (B, C, H, W).
+        z: The codes (n, D).
+        columns: The latents that are moved in each code (n, k).
+        difference: How far each is moved.
+
+    Yields:
+        The next m of the k columns (m, n, C, H, W).
     """
     steps = difference * F.one_hot(columns.T, z.shape[1]).to(z.dtype)  # (k, n, D)
     still = None
@@ -36,7 +45,17 @@ def column_differences(
 
 
 def random_columns(rows: int, latents: int, columns: int, generator: torch.Generator) -> Tensor:
-    """Sample latents (rows, columns) for each row without replacement; all latents are in order."""
+    """Sample latents (rows, columns) for each row without replacement; all latents are in order.
+
+    Args:
+        rows: The number of rows.
+        latents: The number of latents to choose from.
+        columns: The number of latents for each row.
+        generator: The source of random numbers, which also says the device.
+
+    Returns:
+        The numbers of the latents (rows, columns).
+    """
     if columns == latents:
         return torch.arange(latents, device=generator.device).expand(rows, -1)
     return torch.rand(rows, latents, generator=generator, device=generator.device).argsort(1)[:, :columns]

@@ -121,7 +121,14 @@ def clip_gradients(model: Model, settings: Optimiser) -> None:
 
 
 def set_learning_rate(optimiser: torch.optim.Optimizer, settings: Optimiser, step: int, steps: int) -> None:
-    """Set the learning rate of a step, if it has a schedule."""
+    """Set the learning rate of a step, if it has a schedule.
+
+    Args:
+        optimiser: The optimiser, all of whose groups get the rate.
+        settings: Its settings, with the schedule and the rate that the schedule leads to.
+        step: The step, from 0.
+        steps: The number of steps of the whole run.
+    """
     if settings.schedule.kind != "constant":
         for group in optimiser.param_groups:
             group["lr"] = settings.schedule.at(step, steps, settings.lr)
@@ -180,7 +187,14 @@ class Objective(nn.Module):
     ) -> Losses:
         """Return the losses of a batch of images (B, C, H, W); terms whose weight is 0 at this step are not computed.
 
-        ``second`` returns a second batch, for terms that need one.
+        Args:
+            images: The batch, in [0, 1].
+            step: The step of training, from 0, which weights depend on.
+            generator: The source of all random numbers of the step.
+            second: A function that returns a second batch, for terms that need one; None if there is none.
+
+        Returns:
+            The sum to differentiate, and the value of each term and adversary.
         """
         forward = Forward(
             self.model,

@@ -41,6 +41,13 @@ def restore(
     """Load what :func:`everything` returned after ``step`` steps, in the memory layout of the parameters.
 
     All tensors are checked first: torch does not check the states of an optimiser, and wrong shapes crash the process.
+
+    Args:
+        path: The file that the tensors come from, for messages.
+        module: The module whose weights are replaced.
+        optimisers: The optimisers of its parameters, whose states are replaced.
+        tensors: Weights and optimiser states by name.
+        step: The number of steps that were done when they were saved.
     """
     weights = {name: value for name, value in tensors.items() if not name.startswith(OPTIMISER)}
     states: dict[str, dict[str, Tensor]] = {}

@@ -95,7 +95,19 @@ class Keeper(Protocol):
 
 
 class Session:
-    """One session of a run."""
+    """One session of a run.
+
+    Args:
+        configuration: What identifies the run.
+        execution: How it is carried out: device, threads and checkpoints.
+        data: The data set to train on.
+        folder: The folder of the run, where a checkpoint to continue from may be.
+        model: The model to train, in place.
+        state: What the last session recorded; None if this is the first one.
+        fabric: The Lightning Fabric that places modules on devices and processes.
+        callback: What to call during training, and how often; nothing if None.
+        keeper: What is asked after every step whether to go on, and told of checkpoints; nothing if None.
+    """
 
     def __init__(
         self,
@@ -144,7 +156,14 @@ class Session:
             torch.set_num_threads(threads)
 
     def record(self, status: Status, error: str = "", traceback: str = "", *, diverged: bool = False) -> None:
-        """Write the state of the run; with several processes, the first one does."""
+        """Write the state of the run; with several processes, the first one does.
+
+        Args:
+            status: The status, such as "running".
+            error: The message of the error that ended the run, if one did.
+            traceback: Where that error occurred.
+            diverged: Whether the error would occur again if the run were repeated.
+        """
         if self._fabric.is_global_zero:
             threads = self._execution.threads or torch.get_num_threads()
             state = State(

@@ -43,6 +43,13 @@ PERFECT = 200.0  # dB, for a reconstruction without error
 class Run(TrainedModel):
     """A trained model in its folder of the store.
 
+    Args:
+        folder: The folder of the run.
+        configuration: Its configuration.
+        model: The model, with the weights of one step.
+        state: The state that was last recorded.
+        step: The step of the weights; None for the step of ``state``.
+
     Examples:
         >>> import torch, unweave
         >>> run = unweave.open("zoo:ada-gvae-xysquares")

@@ -305,7 +305,14 @@ def fit_linear(model: Model, configuration: Configuration, data: FactorData) -> 
 def components(kind: Literal["pca", "ica"], rows: Any, latents: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
     """Return the maps from pixels to codes (D, pixels) and back (pixels, D), and the mean (pixels,).
 
-    ``rows`` (N, pixels) are images with values in [0, 1].
+    Args:
+        kind: Whether components are principal or independent.
+        rows: The images (N, pixels), with values in [0, 1].
+        latents: The number of components D.
+        seed: The seed of the fits.
+
+    Returns:
+        The two maps and the mean, float32.
     """
     from sklearn.decomposition import PCA, FastICA
 

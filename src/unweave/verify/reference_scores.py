@@ -198,7 +198,17 @@ REFERENCES = {
 
 
 def check_codes(metric: str, kind: str, row: Row, material: Material) -> Row:
-    """Score the codes by a metric, beside the values of the other implementation."""
+    """Score the codes by a metric, beside the values of the other implementation.
+
+    Args:
+        metric: The name of the metric among :data:`REFERENCES`.
+        kind: Which codes of the posterior are scored, "mean" or "sampled".
+        row: The row of the check, without numbers.
+        material: Where the codes are read from.
+
+    Returns:
+        The row with their score and ours, first the main one, then others as details.
+    """
     reference = REFERENCES[metric]
     ours, theirs = reference.score(read_codes(material, kind)), reference.values[kind]
     first, *others = theirs

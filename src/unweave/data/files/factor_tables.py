@@ -162,6 +162,16 @@ def read_csv(
 
     A column called file, filename, image or path names the picture of each row; without one, rows are in the order of
     the images.
+
+    Args:
+        path: The file, separated by commas, semicolons or tabs.
+        pictures: The files of the images, in whose order rows are sorted; None keeps the order of the rows.
+        kinds: The kind of each factor by name; others, or all if None, get theirs from their values, see
+            :meth:`Table.of`.
+        missing: What happens to missing values: "error" refuses them, "drop" keeps them as NaN.
+
+    Returns:
+        The factors, without the column of file names.
     """
     return Table.of(in_order(str(path), csv_columns(path), pictures), kinds, missing)
 
@@ -191,7 +201,18 @@ def csv_columns(path: Path, *, header_optional: bool = False) -> dict[str, NDArr
 def from_frame(
     frame: Any, pictures: Sequence[Path] | None, kinds: Mapping[str, str] | None, missing: Missing = "error"
 ) -> Table:
-    """Make a table from a pandas DataFrame, or anything with its ``columns`` and ``to_numpy``; see :func:`read_csv`."""
+    """Make a table from a pandas DataFrame, or anything with its ``columns`` and ``to_numpy``; see :func:`read_csv`.
+
+    Args:
+        frame: The frame, one row per image; a column of file names is used as in a CSV file.
+        pictures: The files of the images, in whose order rows are sorted; None keeps the order of the rows.
+        kinds: The kind of each factor by name; others, or all if None, get theirs from their values, see
+            :meth:`Table.of`.
+        missing: What happens to missing values: "error" refuses them, "drop" keeps them as NaN.
+
+    Returns:
+        The factors, without the column of file names.
+    """
     return Table.of(in_order("the frame of factors", frame_columns(frame), pictures), kinds, missing)
 
 
@@ -341,7 +362,18 @@ def read_table(
 def from_array(
     array: NDArray[Any], names: Sequence[str] | None, kinds: Mapping[str, str] | None, missing: Missing = "error"
 ) -> Table:
-    """Make a table from an array (N, K) or (N,)."""
+    """Make a table from an array (N, K) or (N,).
+
+    Args:
+        array: The values, one row per image; (N,) is a single factor.
+        names: The K names of the factors; factor0, factor1, … if None.
+        kinds: The kind of each factor by name; others, or all if None, get theirs from their values, see
+            :meth:`Table.of`.
+        missing: What happens to missing values: "error" refuses them, "drop" keeps them as NaN.
+
+    Returns:
+        The factors, one for each column.
+    """
     columns = array[:, None] if array.ndim == 1 else array
     if columns.ndim != 2:
         raise InputError(f"factors must be (N, K), got shape {columns.shape}.")

@@ -258,7 +258,14 @@ def lay_out(
 
 
 def add_scale(figure: Figure, image: Any, place: tuple[float, float, float, float], label: str) -> None:
-    """Add a horizontal colour scale at ``place`` (left, bottom, width and height, in fractions of the figure)."""
+    """Add a horizontal colour scale at ``place`` (left, bottom, width and height, in fractions of the figure).
+
+    Args:
+        figure: The figure that it is added to.
+        image: The drawn image whose colours it explains; its ends are the limits of the image's norm.
+        place: The rectangle, as for ``Figure.add_axes``.
+        label: The name of the quantity: between the numbers if it fits there, else below them.
+    """
     ends = (image.norm.vmin, image.norm.vmax)
     bar = figure.colorbar(image, cax=figure.add_axes(place), orientation="horizontal", ticks=ends)
     bar.ax.set_xticklabels([compact(round(end, 2)) for end in ends], fontsize=SMALL)

@@ -50,8 +50,18 @@ def wrapped(text: str, inches: float, size: float) -> list[str]:
 def shortened(text: str, inches: float, size: float, lines: int = 1) -> str:
     r"""Return a text in at most so many lines; of one that is too long, the middle is left out.
 
-    >>> shortened("a run", 1.0, 8), shortened("a label of many words, seed 3", 1.0, 8)[:5]
-    ('a run', 'a lab')
+    Args:
+        text: The text; its own line breaks are kept if they fit.
+        inches: The width of a line.
+        size: The size of its letters in points.
+        lines: The largest number of lines.
+
+    Returns:
+        The lines, separated by line breaks, with an ellipsis where the middle was.
+
+    Examples:
+        >>> shortened("a run", 1.0, 8), shortened("a label of many words, seed 3", 1.0, 8)[:5]
+        ('a run', 'a lab')
     """
     flat = " ".join(text.split())
     for form in (text, flat):  # with its own line breaks if they fit
@@ -77,7 +87,18 @@ class Labels:
         self._full: dict[str, str] = {}  # by the shortened text
 
     def fit(self, text: str, inches: float, size: float, lines: int = 1) -> str:
-        """Return a text that fits, and another one than other texts have that were shortened."""
+        """Return a text that fits, and another one than other texts have that were shortened.
+
+        Args:
+            text: The text of the label.
+            inches: The width of a line.
+            size: The size of its letters in points.
+            lines: The largest number of lines.
+
+        Returns:
+            The text itself if it fits, else its beginning and end, with a number behind it if another text was
+            shortened alike.
+        """
         short = shortened(text, inches, size, lines)
         if ELLIPSIS not in short:
             return short

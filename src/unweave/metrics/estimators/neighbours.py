@@ -93,6 +93,15 @@ def neighbour_table(sample: Labelled, groups: Columns, *, neighbours: int, seed:
     """Return the information (G, K) of the columns of each group with each factor, in nats.
 
     It is Ross's estimate for classes, and Kraskov's for continuous factors. Constant columns have none.
+
+    Args:
+        sample: The codes (N, D) and factors (N, K).
+        groups: The columns of each of the G groups.
+        neighbours: The number k of neighbours; the distance to the k-th one is measured.
+        seed: The seed of the noise that separates equal values.
+
+    Returns:
+        The information, at least 0.
     """
     rng = np.random.default_rng(seed)
     codes = separated(sample.codes, rng)

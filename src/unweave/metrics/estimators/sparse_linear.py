@@ -70,7 +70,17 @@ class SparseRidge:
 
 
 def sparse_logistic(codes: Shifted, labels: Integers, *, strength: float = 1.0, max_iter: int = 100) -> SparseLogistic:
-    """Fit a logistic regression with an L2 penalty, multinomial if there are more than two classes."""
+    """Fit a logistic regression with an L2 penalty, multinomial if there are more than two classes.
+
+    Args:
+        codes: The standardised codes (N, D).
+        labels: The class of each row (N,).
+        strength: The inverse of the strength of the penalty, ``C`` in scikit-learn.
+        max_iter: The largest number of iterations of L-BFGS.
+
+    Returns:
+        The fitted weights with the classes in increasing order.
+    """
     from scipy.optimize import minimize
     from scipy.special import expit, log_expit, log_softmax
 

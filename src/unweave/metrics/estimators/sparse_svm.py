@@ -25,10 +25,19 @@ def svm_accuracies(
 ) -> Any:
     """Return the test accuracy (D,) of one machine per latent.
 
-    ``starts`` (D + 1,), ``rows`` and ``values`` are the active entries of each latent by class, ``rest`` (D,) is the
-    value of the others, ``labels`` (N,) are classes from 0 without gaps with ``counts`` samples each, ``test`` is a
-    tuple of the
-    entries of the test sample, and ``test_labels`` (M,) are its classes, -1 for those not in the training sample.
+    Args:
+        starts: Where the active entries of each latent begin and end (D + 1,).
+        rows: The rows of the active entries, sorted by class within each latent.
+        values: Their values.
+        rest: The value of inactive samples, by latent (D,).
+        labels: The classes (N,), from 0 without gaps.
+        counts: The number of samples in each class.
+        test: The starts, rows and values of the entries of the test sample.
+        test_labels: Its classes (M,), -1 for those that are not in the training sample.
+        cost: The cost of a sample before classes are balanced, ``C`` in scikit-learn.
+
+    Returns:
+        The share of the test sample that each machine classifies correctly.
     """
     test_starts, test_rows, test_values = test
     classes, latents = counts.size, rest.size
@@ -101,6 +110,17 @@ def fit(entries: Any, groups: Any, high: Any, low: Any, limit: Any) -> Any:
 
     The loss is quadratic around the present weights, so each step solves for its minimum within the trust region, and
     the region grows or shrinks with how well the quadratic predicted the loss.
+
+    Args:
+        entries: The rows and values of the active entries, the value of inactive samples, the class of each sample
+            (N,), and the class that the machine tells from the others.
+        groups: The number of inactive samples in that class, and outside of it.
+        high: The cost of a sample of the class.
+        low: The cost of a sample of another class.
+        limit: The share of its first length to which the gradient falls before the fit stops.
+
+    Returns:
+        The weight and the intercept.
     """
     a, b = 0.0, 0.0
     loss, ga, gb, haa, hab, hbb = quadratic(entries, groups, high, low, a, b)
@@ -135,7 +155,20 @@ def fit(entries: Any, groups: Any, high: Any, low: Any, limit: Any) -> Any:
 
 @compiled
 def quadratic(entries: Any, groups: Any, high: Any, low: Any, a: Any, b: Any) -> Any:
-    """Return the loss at weight a and intercept b, its gradient and its second derivatives."""
+    """Return the loss at weight a and intercept b, its gradient and its second derivatives.
+
+    Args:
+        entries: The rows and values of the active entries, the value of inactive samples, the class of each sample
+            (N,), and the class that the machine tells from the others.
+        groups: The number of inactive samples in that class, and outside of it.
+        high: The cost of a sample of the class.
+        low: The cost of a sample of another class.
+        a: The weight of the latent.
+        b: The intercept.
+
+    Returns:
+        The loss, its derivatives by a and b, and its second derivatives by a, by both, and by b.
+    """
     rows, values, rest, labels, member = entries
     loss, ga, gb, haa, hab, hbb = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(rows.size):
@@ -164,7 +197,19 @@ def quadratic(entries: Any, groups: Any, high: Any, low: Any, a: Any, b: Any) ->
 
 @compiled
 def conjugate_step(radius: Any, ga: Any, gb: Any, haa: Any, hab: Any, hbb: Any) -> Any:
-    """Return the step of conjugate gradients, up to the trust region, and what is left of the negative gradient."""
+    """Return the step of conjugate gradients, up to the trust region, and what is left of the negative gradient.
+
+    Args:
+        radius: The radius of the trust region.
+        ga: The derivative of the loss by the weight.
+        gb: The derivative by the intercept.
+        haa: The second derivative by the weight.
+        hab: The second derivative by both.
+        hbb: The second derivative by the intercept.
+
+    Returns:
+        The change of the weight and of the intercept, then the two entries of the remaining negative gradient.
+    """
     sa, sb, ra, rb = 0.0, 0.0, -ga, -gb
     da, db = ra, rb
     enough, left = 0.1 * np.sqrt(ga * ga + gb * gb), ra * ra + rb * rb

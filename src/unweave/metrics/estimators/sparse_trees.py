@@ -46,8 +46,21 @@ def boost_sparse_classes(
 ) -> None:
     """Grow one tree for each class from ``first`` to ``last`` and add it to the scores of that class.
 
-    ``columns`` and ``test`` are sparse columns; the rest is as in
-    :func:`unweave.metrics.estimators.trees.boost_classes`.
+    It is :func:`unweave.metrics.estimators.trees.boost_classes` for sparse columns.
+
+    Args:
+        first: The first class, as a row of ``scores``.
+        last: The class after the last one.
+        columns: The sparse columns of the training sample, N rows and D latents.
+        test: The sparse columns of the test sample, M rows.
+        classes: The class of each row (N,), as its row in ``scores``; of two classes, -1 and 0.
+        probability: The probability of each class (K, N), before this round.
+        inverse: The array (N + 1,) whose entry n is 1/n.
+        shrinkage: What the value of each leaf is multiplied by.
+        salt: The random bits of the round, which choose among equal splits.
+        scores: The scores of the training sample (K, N), which are changed; K is 1 if there are two classes.
+        test_scores: The scores of the test sample (K, M), which are changed.
+        importance: The gains by class and latent (K, D), which those of the tree are added to.
     """
     node_of, test_node = np.empty(scores.shape[1], np.uint8), np.empty(test_scores.shape[1], np.uint8)
     residual = np.empty(scores.shape[1])
@@ -77,7 +90,19 @@ def boost_sparse_values(
     test_scores: Any,
     importance: Any,
 ) -> None:
-    """Grow one tree on the differences between ``target`` and its prediction ``scores`` (N,), and add it to them."""
+    """Grow one tree on the differences between ``target`` and its prediction ``scores`` (N,), and add it to them.
+
+    Args:
+        columns: The sparse columns of the training sample, N rows and D latents.
+        test: The sparse columns of the test sample, M rows.
+        target: The numbers to predict (N,), standardised.
+        inverse: The array (N + 1,) whose entry n is 1/n.
+        shrinkage: What the value of each leaf is multiplied by.
+        salt: The random bits of the round, which choose among equal splits.
+        scores: The predictions of the training sample (N,), which are changed.
+        test_scores: The predictions of the test sample (M,), which are changed.
+        importance: The gain of each latent (D,), which those of the tree are added to.
+    """
     node_of, test_node, residual = (
         np.empty(scores.size, np.uint8),
         np.empty(test_scores.size, np.uint8),
@@ -101,7 +126,18 @@ def boost_sparse_values(
 def grow(
     columns: Any, residual: Any, inverse: Any, salt: Any, node_of: Any, feature: Any, threshold: Any, gain: Any
 ) -> None:
-    """Fit one tree to the residuals (N,), as :func:`unweave.metrics.estimators.trees.grow` does."""
+    """Fit one tree to the residuals (N,), as :func:`unweave.metrics.estimators.trees.grow` does.
+
+    Args:
+        columns: The sparse columns of the sample, N rows and D latents.
+        residual: The residual of each row (N,).
+        inverse: The array (N + 1,) whose entry n is 1/n.
+        salt: The random bits that choose a latent among equal splits of a node.
+        node_of: The leaf of each row (N,), which is written, as a node of the level below.
+        feature: The latent that splits each node (NODES,), which is written.
+        threshold: The threshold of each node (NODES,), which is written; infinite if it is not split.
+        gain: How much each split reduces the squared error (NODES,), which is written.
+    """
     starts, middles, rows, values, rest = columns
     latents = rest.size
     size, total = np.zeros(2 * NODES + 1, np.int64), np.zeros(2 * NODES + 1)
@@ -169,7 +205,15 @@ def grow(
 
 @compiled
 def descend(columns: Any, level: Any, feature: Any, threshold: Any, node_of: Any) -> None:
-    """Move every row from its node, on the given level, to one of the two children."""
+    """Move every row from its node, on the given level, to one of the two children.
+
+    Args:
+        columns: The sparse columns of the sample, N rows and D latents.
+        level: The level of the nodes, 0 for the root.
+        feature: The latent that splits each node (NODES,).
+        threshold: The threshold of each node (NODES,), above which rows go to the right.
+        node_of: The node of each row (N,), which is replaced by its child.
+    """
     starts, _, rows, values, rest = columns
     for row in range(node_of.size):
         node = node_of[row]

@@ -51,8 +51,20 @@ def boost_classes(
 ) -> None:
     """Grow one tree for each class from ``first`` to ``last`` and add it to the scores of that class.
 
-    Shapes: ``codes`` and ``order`` (D, N), ``test`` (D, M), ``classes`` (N,), ``probability`` and ``scores`` (K, N),
-    ``test_scores`` (K, M), ``importance`` (K, D). ``shrinkage`` multiplies the value of each leaf.
+    Args:
+        first: The first class, as a row of ``scores``.
+        last: The class after the last one.
+        codes: The training sample (D, N), float32.
+        order: The indices that sort each row of ``codes`` (D, N).
+        test: The test sample (D, M), float32.
+        classes: The class of each row (N,), as its row in ``scores``; of two classes, -1 and 0.
+        probability: The probability of each class (K, N), before this round.
+        inverse: The array (N + 1,) whose entry n is 1/n.
+        shrinkage: What the value of each leaf is multiplied by.
+        salt: The random bits of the round, which choose among equal splits.
+        scores: The scores of the training sample (K, N), which are changed; K is 1 if there are two classes.
+        test_scores: The scores of the test sample (K, M), which are changed.
+        importance: The gains by class and latent (K, D), which those of the tree are added to.
     """
     latents, count = codes.shape
     node_of, test_node, residual = np.empty(count, np.uint8), np.empty(test.shape[1], np.uint8), np.empty(count)
@@ -87,7 +99,17 @@ def boost_values(
 ) -> None:
     """Grow one tree on the differences between ``target`` (N,) and its prediction ``scores`` (N,), and add it to them.
 
-    Shapes are those of :func:`boost_classes`, without classes: ``test_scores`` is (M,) and ``importance`` (D,).
+    Args:
+        codes: The training sample (D, N), float32.
+        order: The indices that sort each row of ``codes`` (D, N).
+        test: The test sample (D, M), float32.
+        target: The numbers to predict (N,), standardised.
+        inverse: The array (N + 1,) whose entry n is 1/n.
+        shrinkage: What the value of each leaf is multiplied by.
+        salt: The random bits of the round, which choose among equal splits.
+        scores: The predictions of the training sample (N,), which are changed.
+        test_scores: The predictions of the test sample (M,), which are changed.
+        importance: The gain of each latent (D,), which those of the tree are added to.
     """
     latents, count = codes.shape
     node_of, test_node, residual = np.empty(count, np.uint8), np.empty(test.shape[1], np.uint8), np.empty(count)
@@ -113,6 +135,12 @@ def class_residuals(classes: Any, k: Any, probability: Any, residual: Any) -> No
 
     Adding and subtracting a large number rounds them to multiples of a power of two such that any sum of them is exact.
     The order of summation then does not matter, and splits that are equal have equal gains.
+
+    Args:
+        classes: The class of each row (N,), as its row in ``scores``; of two classes, -1 and 0.
+        k: The class whose tree is grown.
+        probability: The probability of that class (N,).
+        residual: The differences (N,), which are written.
     """
     coarse = 1.5 * 2.0 ** np.ceil(np.log2(residual.size))
     for row in range(residual.size):
@@ -133,7 +161,18 @@ def value_residuals(target: Any, scores: Any, residual: Any) -> Any:
 
 @compiled
 def class_leaves(classes: Any, k: Any, probability: Any, node_of: Any, shrinkage: Any) -> Any:
-    """Return the value of each leaf, one Newton step on the logistic loss."""
+    """Return the value of each leaf, one Newton step on the logistic loss.
+
+    Args:
+        classes: The class of each row (N,), as its row in ``scores``; of two classes, -1 and 0.
+        k: The class whose tree is grown.
+        probability: The probability of that class (N,).
+        node_of: The leaf of each row (N,), as a node of the level below.
+        shrinkage: What the value of each leaf is multiplied by.
+
+    Returns:
+        The values (LEAVES,), 0 for leaves without rows.
+    """
     above, below = np.zeros(LEAVES), np.zeros(LEAVES)
     for row in range(node_of.size):
         p = probability[row]
@@ -146,7 +185,17 @@ def class_leaves(classes: Any, k: Any, probability: Any, node_of: Any, shrinkage
 
 @compiled
 def value_leaves(target: Any, scores: Any, node_of: Any, shrinkage: Any) -> Any:
-    """Return the value of each leaf, the mean difference of its rows."""
+    """Return the value of each leaf, the mean difference of its rows.
+
+    Args:
+        target: The numbers to predict (N,).
+        scores: Their predictions (N,).
+        node_of: The leaf of each row (N,), as a node of the level below.
+        shrinkage: What the value of each leaf is multiplied by.
+
+    Returns:
+        The values (LEAVES,), 0 for leaves without rows.
+    """
     total, size = np.zeros(LEAVES), np.zeros(LEAVES)
     for row in range(node_of.size):
         total[node_of[row] - NODES] += target[row] - scores[row]
@@ -165,7 +214,14 @@ def add_leaves(leaves: Any, node_of: Any, scores: Any) -> None:
 
 @compiled
 def softmax(first: Any, last: Any, scores: Any, probability: Any) -> None:
-    """Write the probabilities of the classes (K, N) for the rows from ``first`` to ``last``; a sigmoid if K is 1."""
+    """Write the probabilities of the classes (K, N) for the rows from ``first`` to ``last``; a sigmoid if K is 1.
+
+    Args:
+        first: The first row.
+        last: The row after the last one.
+        scores: The scores of the classes (K, N).
+        probability: The probabilities (K, N), of which those of the rows are written.
+    """
     classes, rows = scores.shape[0], last - first
     most, total = np.full(rows, 0.0 if classes == 1 else -np.inf), np.zeros(rows)
     for k in range(classes):
@@ -188,10 +244,17 @@ def grow(
 ) -> None:
     """Fit one tree to the residuals (N,).
 
-    ``codes`` (D, N) is float32, ``order`` (D, N) sorts each of its rows, ``inverse[n]`` is 1/n and ``work`` holds
-    arrays to write to. Among equal splits, ``salt`` chooses a latent at random for each node. The split of each node is
-    written to ``feature``, ``threshold`` and ``gain`` (its reduction of the squared error), and the leaf of each row,
-    which is a node of the level below, to the first array of ``work``.
+    Args:
+        codes: The sample (D, N), float32.
+        order: The indices that sort each row of ``codes`` (D, N).
+        residual: The residual of each row (N,).
+        inverse: The array (N + 1,) whose entry n is 1/n.
+        salt: The random bits that choose a latent among equal splits of a node.
+        work: Arrays to write to: the leaf of each row (N,), which is a node of the level below, the sorted rows of a
+            level (D, N) and of the last one (N,), sums of residuals (N,) and gains (N,).
+        feature: The latent that splits each node (NODES,), which is written.
+        threshold: The threshold of each node (NODES,), which is written; infinite if it is not split.
+        gain: How much each split reduces the squared error (NODES,), which is written.
     """
     node_of, rows, last_rows, sums, gains = work
     latents, count = codes.shape
@@ -248,8 +311,16 @@ def accumulate(rows: Any, residual: Any, sums: Any) -> None:
 def partition(source: Any, target: Any, sums: Any, middle: Any, node_of: Any, residual: Any) -> None:
     """Move the rows of the left child to the front, keeping their order, and sum the residuals of each child.
 
-    ``middle`` is the number of rows in the left child. The loop has no branches, which would be mispredicted, and its
-    indices are unsigned, because numba tests others for being negative.
+    The loop has no branches, which would be mispredicted, and its indices are unsigned, because numba tests others for
+    being negative.
+
+    Args:
+        source: The rows of the parent (n,), sorted by one latent.
+        target: The same rows by child (n,), which are written.
+        sums: The running sums of the residuals in that order (n,), which are written and begin anew at the right child.
+        middle: The number of rows in the left child.
+        node_of: The child of each row (N,), odd on the left.
+        residual: The residual of each row (N,).
     """
     left, offset = np.uint64(0), np.uint64(middle)
     left_sum, both_sum = 0.0, 0.0
@@ -270,8 +341,19 @@ def partition(source: Any, target: Any, sums: Any, middle: Any, node_of: Any, re
 def best_split(rows: Any, values: Any, sums: Any, total: Any, inverse: Any, gains: Any, least: Any) -> Any:
     """Return the best split of one node by one latent: its gain, and the number of rows to its left (0 for none).
 
-    Splits with a smaller gain than ``least`` are not reported. The gain is that of scikit-learn, which leaves out what
-    all splits of a node have in common.
+    The gain is that of scikit-learn, which leaves out what all splits of a node have in common.
+
+    Args:
+        rows: The rows of the node (n,), sorted by the latent.
+        values: The values of the latent (N,).
+        sums: The running sums of the residuals of ``rows`` (n,).
+        total: The sum of the residuals of the node.
+        inverse: The array (N + 1,) whose entry n is 1/n.
+        gains: An array to write to, of at least n entries.
+        least: The gain below which splits are not reported.
+
+    Returns:
+        The largest gain, and the number of rows; if it is 0, the gain has no meaning.
     """
     splits = rows.size - 1
     if splits < 1:
@@ -300,7 +382,14 @@ def best_split(rows: Any, values: Any, sums: Any, total: Any, inverse: Any, gain
 
 @compiled
 def descend(codes: Any, feature: Any, threshold: Any, node_of: Any) -> None:
-    """Move every row from its node to one of the two children."""
+    """Move every row from its node to one of the two children.
+
+    Args:
+        codes: The sample (D, N), float32.
+        feature: The latent that splits each node (NODES,).
+        threshold: The threshold of each node (NODES,), above which rows go to the right.
+        node_of: The node of each row (N,), which is replaced by its child.
+    """
     for row in range(node_of.size):
         node = node_of[row]
         node_of[row] = 2 * node + 1 + (codes[feature[node], row] > threshold[node])

@@ -32,7 +32,15 @@ LATENTS = 32  # of wider codes, fewer votes are drawn at a time
 
 
 class Fresh:
-    """Codes of new points of a factor space, encoded as they are drawn: the published form."""
+    """Codes of new points of a factor space, encoded as they are drawn: the published form.
+
+    Args:
+        metric: The metric, for messages.
+        represent: A function from points (n, K) to codes (n, D).
+        space: The space of the points.
+        seed: The seed of the points.
+        at_least: The fewest factors that must have more than one value.
+    """
 
     def __init__(self, metric: str, represent: Represent, space: FactorSpace, seed: int, at_least: int) -> None:
         self.metric, self.represent, self.space = metric, represent, space
@@ -72,6 +80,16 @@ class Pool:
     """Codes (N, D) that are there, with their factors (N, K); each value of a factor is equally likely to be held.
 
     A batch has different rows if enough rows have the value; otherwise they are drawn with replacement.
+
+    Args:
+        metric: The metric, for messages.
+        codes: The codes (N, D).
+        factors: Their factors (N, K).
+        seed: The seed of the draws.
+        at_least: The fewest factors that must vary.
+        kinds: The kinds of the factors, as in :func:`labelled`.
+        groups: The columns of each latent that is a vector, as in :func:`labelled`.
+        sparse: Whether the metric takes sparse codes.
     """
 
     def __init__(

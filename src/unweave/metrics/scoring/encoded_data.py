@@ -61,8 +61,15 @@ def table_sizes(num_images: int, samples: int, test_samples: int) -> tuple[int, 
 class EncodedData:
     """Codes (n, D) of points (n, K) of a data set; an image is encoded once if it is a function of its factors.
 
-    The label metrics share one random sample of ``samples`` images, and those that fit and then test a second one of
-    ``test_samples``. If the images are a finite table, no image is drawn twice and none is in both samples.
+    If the images are a finite table, no image is drawn twice and none is in both samples.
+
+    Args:
+        encode: The encoder, from images (B, C, H, W) in [0, 1] to codes (B, D).
+        data: The data set whose images are encoded.
+        samples: The number of random images that all label metrics share.
+        test_samples: The number of further ones for metrics that fit and then test.
+        batch: The number of images that are encoded at a time.
+        seed: The seed of the images.
     """
 
     def __init__(

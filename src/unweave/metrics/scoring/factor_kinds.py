@@ -54,7 +54,17 @@ def read_kinds(
     kinds: Kinds | Mapping[str, str],
     missing: Missing,
 ) -> tuple[Any, FactorKinds]:
-    """Return factors as a matrix, and their names and kinds."""
+    """Return factors as a matrix, and their names and kinds.
+
+    Args:
+        factors: A matrix (N, K), a table, or columns by name.
+        names: The names of the columns of a matrix; factor0, factor1, … if None.
+        kinds: The kind of each factor, as a list or by column or name; None for what types and values say.
+        missing: Whether missing values of a table are refused ("error") or become NaN ("drop").
+
+    Returns:
+        The matrix (N, K), in which words are the numbers of their categories, and what its columns are.
+    """
     table = factors if isinstance(factors, Table) else None
     if table is None and not is_table(factors):
         checked = check_factors("score_codes", factors)
@@ -82,7 +92,18 @@ def is_table(factors: Any) -> bool:
 def read_both(
     factors: Any, test: Any, names: Sequence[str] | None, kinds: Any, missing: Missing
 ) -> tuple[Any, Any, FactorKinds]:
-    """Return the factors of two samples as matrices, with their names and kinds; a word has one number in both."""
+    """Return the factors of two samples as matrices, with their names and kinds; a word has one number in both.
+
+    Args:
+        factors: The factors of the sample: a matrix (N, K), a table, or columns by name.
+        test: Those of the test sample, in the same form and order.
+        names: The names of the columns of a matrix; factor0, factor1, … if None.
+        kinds: The kind of each factor, as a list or by column or name; None for what types and values say.
+        missing: Whether missing values of a table are refused ("error") or become NaN ("drop").
+
+    Returns:
+        The matrix of the sample (N, K), that of the test sample (M, K), and what their columns are.
+    """
     if isinstance(factors, Table) or not is_table(factors):
         sample_factors, declared = read_kinds(factors, names, kinds, missing)
         return sample_factors, test, declared

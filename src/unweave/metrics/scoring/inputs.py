@@ -90,7 +90,17 @@ class Labelled:
 
 
 def check_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> Floats:
-    """Return codes (N, D) as float64, or raise an error unless they are finite, with enough rows and latents."""
+    """Return codes (N, D) as float64, or raise an error unless they are finite, with enough rows and latents.
+
+    Args:
+        metric: The metric, for messages.
+        codes: The codes (N, D), or (N,) for a single latent.
+        rows: The fewest rows.
+        latents: The fewest columns.
+
+    Returns:
+        The codes (N, D), a copy unless inputs are reused.
+    """
     if is_sparse(codes):
         raise InputError(f"{metric}: takes no sparse codes: {why_dense(metric)}.")
     array = to_numpy(metric, "codes", codes)
@@ -125,7 +135,17 @@ def check_single_precision(metric: str, *codes: Floats) -> None:
 
 
 def check_any_codes(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> Any:
-    """Return codes (N, D) as float64, or as :class:`SparseCodes` if they are sparse, or raise an error."""
+    """Return codes (N, D) as float64, or as :class:`SparseCodes` if they are sparse, or raise an error.
+
+    Args:
+        metric: The metric, for messages.
+        codes: The codes (N, D), an array, a tensor, or a sparse matrix or tensor.
+        rows: The fewest rows.
+        latents: The fewest columns.
+
+    Returns:
+        The checked codes (N, D).
+    """
     check = check_sparse if is_sparse(codes) else check_codes
     return check(metric, codes, rows=rows, latents=latents)
 
@@ -377,7 +397,15 @@ def to_numpy(
 ) -> NDArray[Any]:
     """Return tensors, lists and the like as an array, or raise an error that says what was expected.
 
-    Objects become numbers or words, unless ``objects`` keeps them.
+    Args:
+        metric: The metric, for messages.
+        what: The name of the argument, such as "codes", for messages.
+        values: What was given for it.
+        expected: What it should have been, for messages.
+        objects: Whether objects among factors are kept; otherwise they become numbers or words.
+
+    Returns:
+        The array, of any shape and type.
     """
     if isinstance(values, Tensor):
         if values.is_meta or values.layout != torch.strided:

@@ -48,7 +48,19 @@ class ScoringInputs:
         source: Source = "pool",
         sparse: bool = False,
     ) -> ScoringInputs:
-        """Describe codes, or an encoder, with factors (N, K); of mixed ones, each metric takes what it can."""
+        """Describe codes, or an encoder, with factors (N, K); of mixed ones, each metric takes what it can.
+
+        Args:
+            needs: The needs that are met besides "labels".
+            factors: The factors (N, K), of which those that vary are counted.
+            kinds: Their kinds; by default no column is known to have words.
+            encoder: Whether there is an encoder, or codes alone.
+            source: Where codes that share a factor come from: the samples ("pool") or new images ("fresh").
+            sparse: Whether the codes are sparse.
+
+        Returns:
+            The inputs, which tell of a metric why it cannot be computed.
+        """
         return cls(
             needs={"labels", *needs},
             words=not kinds.mixed and (factors.dtype.kind in "USO" or len(kinds.words) > 0),

@@ -159,7 +159,17 @@ def is_sparse(codes: Any) -> bool:
 
 
 def check_sparse(metric: str, codes: Any, *, rows: int = 2, latents: int = 1) -> SparseCodes:
-    """Return sparse codes (N, D), scipy's or torch's, as float64, or raise an error unless they are finite."""
+    """Return sparse codes (N, D), scipy's or torch's, as float64, or raise an error unless they are finite.
+
+    Args:
+        metric: The metric, for messages.
+        codes: The codes (N, D); those that were checked before are returned as they are.
+        rows: The fewest rows.
+        latents: The fewest columns.
+
+    Returns:
+        The codes, without stored zeros.
+    """
     from scipy.sparse import csr_array
 
     if isinstance(codes, SparseCodes):

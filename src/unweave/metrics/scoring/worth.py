@@ -95,7 +95,18 @@ class RepeatCounts(NamedTuple):
     def of(
         cls, metrics: Sequence[Metric], names: object, null: Repeats, bootstrap: Repeats, seed: int = 0
     ) -> RepeatCounts:
-        """Read the two numbers for metrics that ``names`` has chosen; only those of codes and factors have any."""
+        """Read the two numbers for metrics that ``names`` has chosen; only those of codes and factors have any.
+
+        Args:
+            metrics: The metrics that are computed.
+            names: What they were chosen by; slow ones of "all" are computed again less often.
+            null: The number of permutations, of all metrics or by metric.
+            bootstrap: The number of half-samples, of all metrics or by metric.
+            seed: The seed of both.
+
+        Returns:
+            The numbers by metric, with a note on those that have fewer than asked.
+        """
         placed = [metric for metric in metrics if metric.uses_factors]
         every = isinstance(names, str) and names == "all"
         counts = [

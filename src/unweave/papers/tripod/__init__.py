@@ -209,6 +209,15 @@ def difference(runs: pandas.DataFrame, one: str, other: str, score: str) -> Diff
     With the mean difference over K data sets, its standard error is that of seeds within data sets, with one variance
     for all: :math:`s^2 \sum_k (1 / n_k + 1 / m_k) / K^2`, with :math:`\sum_k (n_k + m_k - 2)` degrees of freedom. For
     one data set this is Student's t-test.
+
+    Args:
+        runs: One row per run, with its ``data``, its ``recipe`` and scores.
+        one: The first recipe.
+        other: The recipe whose mean is subtracted.
+        score: The column of the score.
+
+    Returns:
+        The difference and its test; None also if the table has no such score.
     """
     from scipy.stats import t as student
 
