@@ -163,7 +163,8 @@ def test_codes_beyond_single_precision() -> None:
     gone = np.where(np.arange(factors.shape[1]) == 1, np.nan, factors)[:500]
     few: dict[str, Any] = {"depths": [1, 2], "trees": 3}
     rest = metrics.dci_es(codes[:500], np.delete(factors[:500], 1, axis=1), **few)
-    assert metrics.dci_es(codes[:500], gone, **few).explicitness == rest.explicitness
+    kinds = ["ordered"] * gone.shape[1]
+    assert metrics.dci_es(codes[:500], gone, kinds=kinds, **few).explicitness == rest.explicitness
 
 
 def test_omes_without_pairs_is_refused() -> None:
