@@ -237,6 +237,6 @@ def test_the_tables_have_a_row_per_factor_and_channel(capsys: pytest.CaptureFixt
     rows = [line.split() for line in shown.splitlines()]
     assert ["x", "0.2500", "0.1250", "1.000"] in rows
     assert ["y", "0.2500", "0.0000", "constant"] in rows
-    assert ["shape", "0.1250", "0.0000", "two", "values"] in rows
+    assert ["shape", "0.1250", "0.0000", "2", "values"] in rows
     assert ["0", "0.500000", "0.250000"] in rows
     assert "from 1,200 images (a sample)" in shown

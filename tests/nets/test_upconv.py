@@ -4,6 +4,7 @@ import copy
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import forward_ad, gradcheck, gradgradcheck
 
@@ -183,6 +184,8 @@ def test_outputs_are_channels_last(outputs: int) -> None:
 def test_autocast_is_as_exact_as_pytorchs_layer(relu: bool, outputs: int) -> None:
     layer, features = layer_and_features(outputs, relu, torch.float32, size=(8, 8))
     plain, towards = theirs(layer), torch.randn(3, outputs, 16, 16)
+    sums = F.conv_transpose2d(features, layer.weight, layer.bias, stride=2, padding=1)
+    towards[sums.abs() < 0.05 * sums.std()] = 0  # where rounding decides whether a ReLU passes the gradient on
     exact = [features, *layer.parameters()]
     expected = plain(features)
     reference = [expected, *torch.autograd.grad(expected, [features, *plain.parameters()], towards)]
