@@ -12,6 +12,7 @@ from unweave.cli.study_display import SHOWN, StudyProgress, shown
 from unweave.progress import set_level
 from unweave.study import Study
 from unweave.study.engines.worker import Report
+from unweave.study.estimate import Progress
 
 
 @pytest.fixture
@@ -90,6 +91,29 @@ def test_without_a_terminal_lines_are_printed(study: Study, capsys: pytest.Captu
     line = capsys.readouterr().err
     assert line.startswith("tiny: 1 of 6 done, 2 running, 1 failed, ")
     assert line.endswith("runs/min, time left: 2 min\n")  # four runs of a minute, two at a time
+
+
+def test_the_time_of_training_is_shown_before_that_of_scoring_is_known(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [planned.name for planned in study.planned]
+    progress = StudyProgress(study)
+    progress.watch(set(names), names[:1])
+    assert progress.line().endswith("time left: not known yet")
+    monkeypatch.setattr(progress, "_progress", lambda name: Progress(200, 100, 60.0))
+    assert progress.line().endswith("time left: 16 min and scoring")  # 1,600 of 1,800 steps, 0.6 s each
+
+
+def test_a_run_that_takes_longer_than_the_others_ends_soon(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    *names, last = [planned.name for planned in study.planned]
+    progress = StudyProgress(study)
+    progress.watch({*names, last}, [*names, last])
+    for name in names:
+        progress.report(Report(name, "finished", 60.0))
+    monkeypatch.setattr(progress, "_progress", lambda name: Progress(300, 300, 99.0))  # it is being scored
+    assert progress.line().endswith("time left: soon")
+    progress.report(Report(last, "finished", 120.0))
+    assert progress.line().endswith("time left: 0 s")
 
 
 def test_quiet_shows_nothing(study: Study, capsys: pytest.CaptureFixture[str]) -> None:

@@ -236,6 +236,8 @@ def test_the_time_left_includes_scoring_from_the_beginning(tmp_path: Path) -> No
     for pace in (unknown, known):
         pace.expect(runs)
     assert unknown.left(under_way) is None  # rather than a time that grows when scoring begins
+    assert unknown.training_left(under_way) == pytest.approx(0.5 * (6 * 3 - 2))
+    assert unknown.training_left({}) is None
     before = known.left(under_way)
     assert before is not None
     assert before == pytest.approx(0.5 * (6 * 3 - 2) + 6 * 10)

@@ -164,8 +164,11 @@ class StudyProgress:
         return 60 * (self._finished + self._failed) / max(time.monotonic() - self._began, 1e-9)
 
     def _time_left(self) -> str:
-        seconds = self._pace.left({name: self._progress(name) for name in self._since})
-        return "not known yet" if seconds is None else duration(seconds / max(1, len(self._since)))
+        under_way, workers = {name: self._progress(name) for name in self._since}, max(1, len(self._since))
+        if (seconds := self._pace.left(under_way)) is not None:
+            return duration(seconds / workers) if seconds >= 1 or not under_way else "soon"
+        training = self._pace.training_left(under_way)
+        return "not known yet" if training is None else f"{duration(training / workers)} and scoring"
 
     def _progress(self, name: str) -> Progress:
         """Return how far a run under way is; its clock starts with its first steps, because imports take time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import itertools
 import json
@@ -189,6 +190,12 @@ class Pace:
             else:
                 total += max(0, steps - progress.step) * speed + self._scoring
         return total
+
+    def training_left(self, under_way: Mapping[str, Progress]) -> float | None:
+        """Return the same without scoring, which is known earlier: as soon as a run has taken a step."""
+        pace = copy.copy(self)
+        pace._scoring = 0.0
+        return pace.left(under_way)
 
     def _speeds(self, under_way: Mapping[str, Progress]) -> dict[str, float]:
         """Return the seconds per step, by kind."""
