@@ -11,7 +11,7 @@ demo: $(DEMO)
 	$(BIN)/unweave zoo list
 	$(BIN)/python examples/first_look.py
 	@echo 'Look at demo/interventions.png: each latent of the model changes one thing, such as the hue of the floor.'
-	@echo 'Now a β-VAE and an Ada-GVAE are trained on three moving squares, in about three minutes on two cores.'
+	@echo 'Now a β-VAE and an Ada-GVAE are trained on three moving squares, in two to five minutes on two cores.'
 	$(BIN)/unweave study run examples/squares.toml --store demo/runs --workers 2
 	$(BIN)/python examples/compare_methods.py
 	@echo 'The Ada-GVAE has the higher MIG, DCI and SAP: in demo/mutual_information.png four of six coordinates have their latent.'
