@@ -93,6 +93,7 @@ def test_without_a_terminal_lines_are_printed(study: Study, capsys: pytest.Captu
     assert line.endswith("runs/min, time left: 2 min\n")  # four runs of a minute, two at a time
 
 
+@pytest.mark.usefixtures("empty_data_root")  # where the cost of scoring would be, if it had been measured
 def test_the_time_of_training_is_shown_before_that_of_scoring_is_known(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +105,7 @@ def test_the_time_of_training_is_shown_before_that_of_scoring_is_known(
     assert progress.line().endswith("time left: 16 min and scoring")  # 1,600 of 1,800 steps, 0.6 s each
 
 
+@pytest.mark.usefixtures("empty_data_root")
 def test_a_run_that_takes_longer_than_the_others_ends_soon(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     *names, last = [planned.name for planned in study.planned]
     progress = StudyProgress(study)
