@@ -21,6 +21,7 @@ from unweave.papers.evidence import (
     mean_and_spread,
     over_seeds,
     radii_of,
+    scored_as_in,
 )
 from unweave.study import Study
 
@@ -84,6 +85,15 @@ def test_runs_are_measured_at_their_snapshots(tmp_path: Path) -> None:
     drawn = draw_progress(table.assign(**{"step at": final}), ["step at"])
     points = {tuple(xy) for line in drawn.axes[0].lines for xy in np.asarray(line.get_xydata())}
     assert points == {(10.0, 1.0), (30.0, 3.0), (100.0, 10.0)}
+
+
+def test_runs_are_measured_as_the_study_scored_them(tmp_path: Path) -> None:
+    protocol = "[score]\nseed = 5\nsettings.mig.bins = 3"
+    study = Study(SPEC.replace("[score]", protocol), store=tmp_path)
+    assert study.run(workers=1) == {"finished": 6}
+    table = study.table().set_index("run")["mig"]
+    measure = scored_as_in(study, ["mig"], ["mig"])
+    assert {run.name: measure(run) for run in study.runs()} == {name: {"mig": mig} for name, mig in table.items()}
 
 
 def test_columns_of_progress_are_no_radii() -> None:

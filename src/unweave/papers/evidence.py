@@ -86,6 +86,31 @@ def add_progress(
     return pandas.concat([table, columns], axis=1)
 
 
+def scored_as_in(study: Study, metrics: Sequence[str], names: Sequence[str], stage: int = 1) -> Callable[[Run], Any]:
+    """Return a function that scores a run as a stage of a study did, for :func:`add_progress`.
+
+    Args:
+        study: The study, whose numbers of samples, seed and settings of metrics are used.
+        metrics: The metrics, fewer than those of the study if some take long.
+        names: The scores that are returned, as in ``dci.disentanglement``.
+        stage: The stage.
+
+    Returns:
+        A function from a run to its scores by name.
+    """
+    from unweave.training import score
+
+    rule = study.spec.scoring_of(stage)
+    protocol = rule.model_dump(include={"samples", "test_samples", "seed"})
+    settings = {name: given for name, given in rule.settings.items() if name in metrics}
+
+    def measure(run: Run) -> dict[str, float]:
+        found = score(run, metrics=metrics, settings=settings, **protocol).table
+        return {name: found[name] for name in names}
+
+    return measure
+
+
 def draw_progress(table: pandas.DataFrame, scores: Sequence[str]) -> Figure:
     """Draw scores against the share of the run that was trained, one row of panels per data set.
 

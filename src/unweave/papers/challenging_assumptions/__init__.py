@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING
 
 from unweave.errors import extra
 from unweave.names import listed
-from unweave.papers.evidence import add_progress, collect, draw_progress, finished, finite, of_table, over_seeds
+from unweave.papers.evidence import (
+    add_progress,
+    collect,
+    draw_progress,
+    finished,
+    finite,
+    of_table,
+    over_seeds,
+    scored_as_in,
+)
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 from unweave.questions.total_correlation_by_strength import MEAN, SAMPLED
 from unweave.study.columns import choose_metrics, with_disentanglement, with_named_data
@@ -17,7 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from unweave.study import Study
-    from unweave.training import Run
 
 TRUST = "How far each metric can be trusted"
 FALLS = (
@@ -51,17 +59,9 @@ CLEARLY = 0.1  # above the probability of a random choice
 
 def measure(study: Study | None) -> pandas.DataFrame:
     """Return the table of the study, with some scores of the runs of its first seed during training."""
-    from unweave.training import score
-
     assert study is not None
-    rule = study.spec.score
-
-    def measure_at(run: Run) -> dict[str, float]:
-        measured = ("mig", "dci", "psnr")
-        found = score(run, metrics=measured, samples=rule.samples, test_samples=rule.test_samples).table
-        return {name: found[name] for name in DURING}
-
-    return add_progress(collect(study), study.runs(lambda row: row.settings["seed"] == 0), measure_at)
+    measured = scored_as_in(study, ("mig", "dci", "psnr"), DURING)
+    return add_progress(collect(study), study.runs(lambda row: row.settings["seed"] == 0), measured)
 
 
 def answer(table: pandas.DataFrame) -> Answer:

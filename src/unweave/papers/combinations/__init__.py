@@ -4,17 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from unweave.papers.evidence import collect, finished, finite, mean_and_spread, over_seeds
+from unweave.papers.evidence import (
+    add_progress,
+    collect,
+    draw_progress,
+    finished,
+    finite,
+    mean_and_spread,
+    over_seeds,
+    scored_as_in,
+)
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.figure import Figure
 
+    from unweave.study import Study
+
 JUDGED = "infomec.modularity"
 PLUS = " + "  # between a method and what is added to it
 SQUARES = "xysquares"
 SCORES = (JUDGED, "dci.disentanglement", "mig", "psnr")
+
+
+def measure(study: Study | None) -> pandas.DataFrame:
+    """Return the table of the study, with the scores of all runs during training."""
+    assert study is not None
+    return add_progress(collect(study), study.runs(), scored_as_in(study, study.spec.metrics, SCORES))
 
 
 def answer(table: pandas.DataFrame) -> Answer:
@@ -90,14 +107,25 @@ def _method(row: dict[str, Any]) -> str:
     return PLUS.join(parts)
 
 
+def draw_learning(table: pandas.DataFrame) -> Figure:
+    """Draw InfoM, DCI disentanglement, MIG and PSNR of each method against the share of the run that was trained."""
+    return draw_progress(with_methods(table), SCORES)
+
+
 FINDING = Finding(
     "combinations",
     "No paper: combinations of the terms of all four",
     "Methods are lists of terms, so terms of different papers can be combined.",
     answer,
-    collect,
+    measure,
     figures=(
         scores_of("scores", "Scores of every run on the scenes.", squares=False),
         scores_of("scores-xysquares", "Scores of every run on XYSquares at full spacing.", squares=True),
+        Picture(
+            "learning",
+            "InfoM, DCI disentanglement, MIG and PSNR after 10 %, 30 % and all of the steps.",
+            draw_learning,
+            needs=("psnr after 10 %",),
+        ),
     ),
 )

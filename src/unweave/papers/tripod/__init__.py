@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unweave.errors import extra
-from unweave.papers.evidence import add_progress, collect, draw_progress, finished, finite, over_seeds
+from unweave.papers.evidence import add_progress, collect, draw_progress, finished, finite, over_seeds, scored_as_in
 from unweave.papers.finding import Answer, Claim, Finding, Part, Picture
 from unweave.store.measurements import read_scores
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from unweave.study import Study
-    from unweave.training import Run
 
 SCORES = (
     "infomec.modularity",
@@ -100,20 +99,13 @@ def measure(study: Study | None) -> pandas.DataFrame:
 
     The runs of the second stage are also measured as they were during training.
     """
-    from unweave.training import score
-
     assert study is not None
     table = collect(study)
     scored = table["snapshot"] if "snapshot" in table else table["step"]
     study.stored.copy(table["run"])
     table[ACTIVE] = [_active(study.store / run, step) for run, step in zip(table["run"], scored, strict=True)]
-    protocol = study.spec.scoring_of(stage=2).model_dump(include={"samples", "test_samples", "seed", "settings"})
-
-    def measure_at(run: Run) -> dict[str, float]:
-        found = score(run, metrics=study.spec.metrics, **protocol).table
-        return {name: found[name] for name in (*SCORES, "psnr")}
-
-    return add_progress(table, study.runs(lambda row: row.settings["seed"] >= FRESH), measure_at)
+    measured = scored_as_in(study, study.spec.metrics, (*SCORES, "psnr"), stage=2)
+    return add_progress(table, study.runs(lambda row: row.settings["seed"] >= FRESH), measured)
 
 
 def _active(folder: Path, step: float) -> float:
