@@ -80,7 +80,13 @@ def train(
     label: Annotated[str, typer.Option(help="A label for the run.")] = "",
     device: Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", show_default="auto")] = None,
     devices: Annotated[int | None, typer.Option(help="Number of devices.", show_default="1")] = None,
-    precision: Annotated[str | None, typer.Option(help="32-true or bf16-mixed.", show_default="32-true")] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            help="32-true, bf16-mixed, or auto: bf16-mixed if a convolution is faster in it here.",
+            show_default="32-true",
+        ),
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Number of CPU threads.", show_default="torch's")] = None,
     checkpoint_steps: Annotated[int | None, typer.Option(help="Steps between checkpoints.")] = None,
     checkpoint_seconds: Annotated[

@@ -31,11 +31,11 @@ from unweave.recipes.published import set_by
 from unweave.settings import Settings, name_in
 from unweave.store.files import refused, write_text, writer_of
 from unweave.store.folder import CONFIGURATION, STATE, read_fields
+from unweave.training.precision import AUTO, Precision, fastest_precision
 
 MOST_SEEDS = 2**32
 HAVE = ("has", "have")
 MAIN = ("steps", "batch", "lr", "seed", "net")  # settings of every recipe that are named first
-Precision = Literal["32-true", "bf16-mixed"]
 
 
 class Configuration(Recipe):
@@ -153,7 +153,8 @@ def configure(
     """Return the configuration and execution of a run, or raise an InputError that says what does not fit.
 
     A configuration in place of the recipe is configured again, with the settings as changes. With an identity in place
-    of the data, nothing is opened, and only checks that need the images are skipped.
+    of the data, nothing is opened, and only checks that need the images are skipped. ``precision="auto"`` becomes the
+    faster one of this machine.
 
     Examples:
         >>> import unweave
@@ -167,6 +168,11 @@ def configure(
     given = {key: value for key, value in settings.items() if value is not None or "." in key}
     execution = Execution(**{key: given.pop(key) for key in Execution.model_fields if key in given})
     own = {key: given.pop(key) for key in OWN_FIELDS if key in given and key != "sources"}
+    if own.get("precision") == AUTO:
+        if isinstance(data, DataIdentity):
+            reason = "precision=auto depends on the machine, and a study does not: choose 32-true or bf16-mixed."
+            raise InputError(reason, setting="precision")
+        own["precision"] = fastest_precision(execution.device)
     given = with_presets(recipe, given, data.shape)
     if isinstance(recipe, Configuration):
         own = {key: getattr(recipe, key) for key in OWN_FIELDS if key != "sources"} | own
