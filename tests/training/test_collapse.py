@@ -33,6 +33,15 @@ def test_a_run_that_learns_is_not_told_to_have_collapsed(
     assert not run.has_collapsed
 
 
+def test_a_kl_that_is_strong_only_at_first_is_no_collapse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(loop, "COLLAPSE_STEPS", 20)
+    fading: dict[str, Any] = {"kl.schedule": "linear", "kl.start": 1000.0, "kl.over": 1.0}
+    trained(tmp_path, beta=0.25, steps=60, lr=1e-2, log_steps=10, **fading)
+    assert "collapsed" not in capsys.readouterr().err
+
+
 def test_a_recipe_without_beta_and_a_small_weight_have_other_advice(tmp_path: Path) -> None:
     strong: dict[str, Any] = {"kl.weight": 500.0}
     run = trained(tmp_path, "factor_vae", steps=40, lr=1e-2, gamma=1.0, **strong)

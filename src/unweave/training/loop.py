@@ -254,13 +254,13 @@ class Session:
         return floats.to(memory_format=torch.channels_last)  # also with one channel, whose strides decide the output's
 
     def _warn_of_collapse(self, values: dict[str, float]) -> None:
-        """Say once that the KL has vanished, when a fifth of the run and of its warm-up of the KL are over."""
+        """Say once that the KL has vanished, after a fifth of the run, unless its weight is 0 or will fall."""
         c = self._configuration
         kl = next((each for each in c.terms if each.name == "kl"), None)
         late = self.done >= max(COLLAPSE_STEPS, COLLAPSE_SHARE * c.steps)
         if kl is None or self._warned or not late or values["kl"] >= COLLAPSED:
             return
-        if kl.schedule.at(self.done, c.steps, kl.weight) > 0:
+        if 0 < kl.schedule.at(self.done, c.steps, kl.weight) <= kl.weight:
             self._warned = True
             say(f"The posterior has collapsed at step {self.done:,}: KL {values['kl']:.2g} nats. {collapse_advice(c)}")
 
