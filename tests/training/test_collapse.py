@@ -37,7 +37,7 @@ def test_a_kl_that_is_strong_only_at_first_is_no_collapse(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(loop, "COLLAPSE_STEPS", 20)
-    fading: dict[str, Any] = {"kl.schedule": "linear", "kl.start": 1000.0, "kl.over": 1.0}
+    fading: dict[str, Any] = {"kl.schedule": "linear", "kl.start": 1000.0, "kl.over": 100.0}
     trained(tmp_path, beta=0.25, steps=60, lr=1e-2, log_steps=10, **fading)
     assert "collapsed" not in capsys.readouterr().err
 
