@@ -97,6 +97,18 @@ class Diverged(RuntimeError):
     """Training reached a value that is not finite; the message names the step and the term."""
 
 
+def first_line(error: BaseException, *, named: bool = False) -> str:
+    r"""Return the first line of an error's message without a full stop, or the name of its class if it has none.
+
+    With ``named``, the name of the class always stands in front.
+
+    >>> first_line(ValueError("wrong.\nMore.")), first_line(KeyError()), first_line(OSError("full"), named=True)
+    ('wrong', 'KeyError', 'OSError: full')
+    """
+    name, line = type(error).__name__, str(error).strip().partition("\n")[0].rstrip(" .")
+    return f"{name}: {line}" if named and line else line or name
+
+
 def is_of_machine(error: BaseException) -> bool:
     """Return whether an error is one of the machine, and not of what it was asked to do.
 

@@ -198,6 +198,11 @@ def test_redirects_are_followed_and_a_loop_of_them_is_one_sentence(tmp_path: Pat
             fetch(RemoteFile("loop.bin", f"{start}/loop"), tmp_path)
 
 
+def test_a_server_that_gives_no_reason_is_one_sentence(tmp_path: Path) -> None:
+    with serve(Site(CONTENT, status=599)) as site, pytest.raises(Unavailable, match=r"the server answered 599\)\. Run"):
+        fetch(remote(site), tmp_path)
+
+
 def test_a_mirror_with_another_length_leaves_the_part_alone(tmp_path: Path) -> None:
     with serve(Site(CONTENT, cut_after=1_000_000)) as first, serve(Site(CONTENT[:-1])) as mirror:
         with pytest.raises(Unavailable, match="its length is not that of the part from another address"):

@@ -12,7 +12,7 @@ import typer
 
 from unweave.cli.command import Commands
 from unweave.cli.options import Json, pairs, print_json, print_line, print_table
-from unweave.errors import InputError
+from unweave.errors import InputError, first_line
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name from the list, or module:name for your own.")]
 Row = dict[str, Any]
@@ -143,7 +143,7 @@ def _recipe_row(name: str, recipe: Any) -> Row:
     except InputError:
         raise
     except Exception as error:  # the user's function may raise anything
-        raise InputError(f"recipe {name!r} failed: {type(error).__name__}: {error}") from error
+        raise InputError(f"recipe {name!r} failed: {first_line(error, named=True)}.") from error
     if isinstance(recipe, Recipe):
         about = f"The recipe {recipe.recipe}."
         return {"name": name, "summary": about, "about": about, "facts": facts, "settings": {}}

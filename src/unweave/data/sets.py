@@ -35,7 +35,7 @@ from unweave.data.smallnorb import SmallNORB
 from unweave.data.three_dots import FourDots, ThreeDots
 from unweave.data.xyobject import XYObject, XYObjectShaded
 from unweave.data.xysquares import XYSquares
-from unweave.errors import UNKNOWN, InputError, MissingExtra, Unavailable, unknown
+from unweave.errors import UNKNOWN, InputError, MissingExtra, Unavailable, first_line, unknown
 from unweave.factors import FactorSpace
 from unweave.key_values import parse_data
 from unweave.names import OWN
@@ -253,7 +253,7 @@ def _explained(name: str) -> Iterator[None]:
     except Exception as error:
         if ":" not in name:
             raise
-        raise InputError(f"data set {name!r} failed: {type(error).__name__}: {error}") from error
+        raise InputError(f"data set {name!r} failed: {first_line(error, named=True)}.") from error
 
 
 def _describe(name: str, options: dict[str, Any]) -> FactorData:

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from unweave.errors import InputError, Unavailable, extra
+from unweave.errors import InputError, Unavailable, extra, first_line
 from unweave.model import Model
 from unweave.store.files import atomic_write
 from unweave.streams import stream
@@ -132,8 +132,7 @@ def _root_of(error: BaseException) -> str:
     """Return the first line of the innermost error; the exporter wraps it in pages of advice."""
     while error.__cause__ is not None:
         error = error.__cause__
-    first = str(error).strip().partition("\n")[0].rstrip(".")
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+    return first_line(error, named=True)
 
 
 class EncoderHalf(nn.Module):

@@ -11,7 +11,7 @@ from pydantic import Field, model_serializer, model_validator
 from pydantic_core import PydanticSerializationError
 from torch import Tensor, nn
 
-from unweave.errors import InputError, whole
+from unweave.errors import InputError, first_line, whole
 from unweave.nets.burgess import burgess
 from unweave.nets.conv16 import conv16
 from unweave.nets.conv64 import conv64
@@ -197,12 +197,7 @@ def _guarded(what: str, function: Callable[..., object], *arguments: object, **s
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"{what} failed: {_message(error)}.") from error
-
-
-def _message(error: Exception) -> str:
-    first = str(error).strip().partition("\n")[0].rstrip(".")
-    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+        raise InputError(f"{what} failed: {first_line(error, named=True)}.") from error
 
 
 def _shown(value: object) -> str:

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unweave.errors import Unavailable, extra
+from unweave.errors import Unavailable, extra, first_line
 from unweave.progress import note
 from unweave.store.files import atomic_write
 from unweave.store.folder import CONFIGURATION, SCORES, STATE
@@ -197,7 +197,7 @@ def _parsed(source: Callable[[], Any], name: str) -> Any:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, pyarrow.ArrowException) as error:
-        note(f"{name} cannot be read ({str(error).splitlines()[0]}): it is made again.")
+        note(f"{name} cannot be read ({first_line(error)}): it is made again.")
         return None
 
 

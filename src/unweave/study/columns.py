@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from unweave.errors import InputError, Unavailable, extra, unknown
+from unweave.errors import InputError, Unavailable, extra, first_line, unknown
 from unweave.key_values import parse_data
 from unweave.metrics.scoring.catalogue import METRICS
 from unweave.names import brief
@@ -102,7 +102,7 @@ def read_table(path: str | Path, option: str = "a table of runs") -> pandas.Data
     except OSError as error:
         raise Unavailable(f"cannot read {path}: {error.strerror or error}.") from error
     except Exception as error:  # each reader has its own exceptions for a file that is not what its name says
-        raise InputError(f"{path} is not a table: {str(error).splitlines()[0] if str(error) else error!r}") from error
+        raise InputError(f"{path} is not a table: {first_line(error)}.") from error
     return frame
 
 

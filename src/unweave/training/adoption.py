@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from unweave.data import FactorData, load
 from unweave.data.files.downloads import fetch, verify
-from unweave.errors import InputError, Unavailable
+from unweave.errors import InputError, Unavailable, first_line
 from unweave.nets import Net
 from unweave.recipes.composition import Source
 from unweave.representation import TrainedModel
@@ -204,7 +204,7 @@ def read_weights(path: Path, model: PublicModel) -> dict[str, Tensor]:
     except (Unavailable, OSError):
         raise
     except (ValueError, TypeError, zipfile.BadZipFile, RuntimeError) as error:
-        raise Unavailable(f"cannot read the weights in {path}: {str(error).splitlines()[0]}") from error
+        raise Unavailable(f"cannot read the weights in {path}: {first_line(error)}.") from error
     except Exception as error:  # the restricted unpickler raises UnpicklingError, EOFError and others
         raise Unavailable(f"{path} has more than weights, or is damaged ({type(error).__name__}).") from error
     if not isinstance(found, Mapping) or not all(isinstance(value, Tensor) for value in found.values()):

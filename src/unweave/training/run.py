@@ -11,7 +11,7 @@ from typing import Any, Literal
 import torch
 
 from unweave.data import FactorData, open_data
-from unweave.errors import InputError, Unavailable
+from unweave.errors import InputError, Unavailable, first_line
 from unweave.latents import Summary
 from unweave.lazy_imports import later
 from unweave.metrics import psnr
@@ -285,7 +285,7 @@ def _on(device: str | torch.device, model: Model) -> Model:
     try:
         return model.to(device)
     except (RuntimeError, AssertionError) as error:
-        raise InputError(f"the device {str(device)!r} is not available: {str(error).splitlines()[0]}") from error
+        raise InputError(f"the device {str(device)!r} is not available: {first_line(error)}.") from error
 
 
 @torch.no_grad()

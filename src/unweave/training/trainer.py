@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from unweave.data import FactorData, described, prepared
-from unweave.errors import Diverged, InputError, Unavailable, is_of_machine, whole
+from unweave.errors import Diverged, InputError, Unavailable, first_line, is_of_machine, whole
 from unweave.model import Model
 from unweave.recipes.composition import Source
 from unweave.store.files import remove_leftovers, versions, write_text
@@ -246,7 +246,7 @@ def _launched(device: str, precision: str, devices: int) -> Any:
         )
     except (RuntimeError, ValueError) as error:  # how Lightning reports a missing device
         wanted = f"{devices} device{'s' if devices > 1 else ''} of type {device!r}"
-        raise InputError(f"requested {wanted}, but: {str(error).splitlines()[0]}") from error
+        raise InputError(f"requested {wanted}, but: {first_line(error)}.") from error
     fabric.launch()
     return fabric
 

@@ -144,8 +144,8 @@ def _download(file: RemoteFile, part: Path) -> None:
         if error.code != 416 or (whole is not None and whole != done):
             if error.code == 416:
                 part.unlink()  # longer than the file: the next attempt starts again
-            said = str(error.reason).splitlines()[0].rstrip(".")
-            raise Unavailable(f"the server answered {error.code} {said}") from error
+            said = str(error.reason).partition("\n")[0].rstrip(" .")
+            raise Unavailable(f"the server answered {error.code} {said}".rstrip()) from error
     except Unavailable:
         raise
     except (OSError, HTTPException) as error:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from unweave.data.files.arrays import npz_headers, read_npy
 from unweave.data.files.factor_columns import as_floats, is_number, missing_in, parse_column
-from unweave.errors import InputError, extra, unknown
+from unweave.errors import InputError, extra, first_line, unknown
 from unweave.factors import Categorical, Cyclic, Factor, FactorSpace, Ordered
 
 Missing = Literal["error", "drop"]  # what happens to missing values of factors
@@ -390,7 +390,7 @@ def read_parquet(path: Path) -> Any:
     try:
         return pandas.read_parquet(path)
     except Exception as error:  # pyarrow has its own exceptions for a file that is not what its name says
-        raise InputError(f"{path} cannot be read: {str(error).splitlines()[0] if str(error) else error!r}") from error
+        raise InputError(f"{path} cannot be read: {first_line(error)}.") from error
 
 
 def _ending(path: Path) -> str:

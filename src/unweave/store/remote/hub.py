@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from unweave.data.files import data_folder
-from unweave.errors import InputError, Unavailable, extra
+from unweave.errors import InputError, Unavailable, extra, first_line
 from unweave.store.files import checksum, write_text
 from unweave.store.folder import CONFIGURATION, LABEL, LOG, NAME, SCORES, STATE, SUMMARY, WEIGHTS
 
@@ -162,12 +162,12 @@ def _explained(address: HubAddress) -> Iterator[None]:
             403: f"the token that is used has no permission for {address}.",
             404: f"there is no public model {address} on the hub.",
         }
-        other = f"the hub answered {code} for {address}: {str(error).splitlines()[0]}"
+        other = f"the hub answered {code} for {address}: {first_line(error)}."
         raise Unavailable(answers.get(code or 0, other)) from error
     except Unavailable:
         raise
     except (OSError, RuntimeError) as error:  # the client raises RuntimeError if an upload fails
-        raise Unavailable(f"{address}: {str(error).splitlines()[0]}") from error
+        raise Unavailable(f"{address}: {first_line(error)}.") from error
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in CLIENTS:
             raise

@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unweave.errors import Away, InputError, MissingExtra, Refused, Unavailable, extra
+from unweave.errors import Away, InputError, MissingExtra, Refused, Unavailable, extra, first_line
 from unweave.progress import say
 
 SKEWED = "RequestTimeTooSkewed"  # the code of the answer if the clock of this machine is wrong
@@ -221,12 +221,12 @@ class Objects:
                     raise self._error(error) from error
                 if pause >= TOLD and self.failed - self._told > patience:
                     self._told = self.failed
-                    say(f"waiting for the store {self.address} ({_said(error)})")
+                    say(f"waiting for the store {self.address} ({first_line(error)})")
             time.sleep(min(left, pause * random.uniform(0.75, 1.0)))  # not all workers at the same moment
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def _error(self, error: Exception) -> Unavailable:
-        said = _said(error)
+        said = first_line(error)
         if _code(error) == NO_BUCKET:
             return Refused(f"the store {self.address}: its bucket does not exist; create it first.")
         if _code(error) == SKEWED:
@@ -364,10 +364,6 @@ def _session() -> Any:
 def _time(text: str) -> datetime:
     """Return a time as S3 writes it: ISO 8601 in listings, RFC 5322 in headers."""
     return datetime.fromisoformat(text) if text[:1].isdecimal() else parsedate_to_datetime(text)
-
-
-def _said(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0].rstrip(".") or type(error).__name__
 
 
 def _code(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from unweave.errors import InputError, Stopped, Unavailable, extra
+from unweave.errors import InputError, Stopped, Unavailable, extra, first_line
 from unweave.progress import set_level
 from unweave.study.engines.processes import THREADS
 from unweave.study.engines.queue import PAUSE, Queue
@@ -153,7 +153,7 @@ def _cluster(ray: Any, wanted: Wanted) -> Iterator[None]:
         ray.init(address=wanted.address or "local", log_to_driver=False, logging_level=logging.ERROR, **here)
     except Exception as error:  # Ray raises plain exceptions too
         where = f"connect to the Ray cluster at {wanted.address!r}" if wanted.address else "start Ray on this machine"
-        raise Unavailable(f"cannot {where}: {str(error).splitlines()[0]}") from error
+        raise Unavailable(f"cannot {where}: {first_line(error)}.") from error
     if handler is not None:
         signal.signal(signal.SIGTERM, handler)  # Ray sets its own, which ends the process at once
     try:
