@@ -33,6 +33,7 @@ SAMPLES = 5_000
 SOONER = 5  # times
 CHECKS = 50  # of a run with the preset; of other runs, after the same numbers of steps
 PRECISIONS = ("beta_vae", "beta_tcvae", "qlae", "jl1_vae")  # are also trained in bfloat16
+RIVAL_FORMS = ("published", "disent")
 DISENT = {"beta_vae": "BetaVae", "beta_tcvae": "BetaTcVae", "ada_gvae": "AdaGVaeMinimal"}
 HEAD = f"""# Time to a good model
 
@@ -206,15 +207,15 @@ def results() -> pandas.DataFrame:
 def measure_missing(recipe: str) -> None:
     """Train what the table does not have of a recipe, and write each row at once."""
     forms = ["fast", "bfloat16"] if recipe in PRECISIONS else ["fast"]
-    forms += ["published", "disent"] if recipe in DISENT and has_disent() else ["published"]
+    forms += RIVAL_FORMS if recipe in DISENT and has_disent() else RIVAL_FORMS[:1]
     for form in forms:
-        for seed in RIVALS if form in ("published", "disent") else SEEDS:
+        for seed in RIVALS if form in RIVAL_FORMS else SEEDS:
             done = results()
             known = done[(done["recipe"] == recipe) & (done["seed"] == seed)].set_index("form")
             if form in known.index:
                 continue
             limit = None
-            if form in ("published", "disent"):
+            if form in RIVAL_FORMS:
                 passed = known.loc["fast", "passed"]
                 limit = SOONER * float(passed if passed == passed else known.loc["fast", "minutes"])
             row = contest(recipe, form, seed, limit)
@@ -233,7 +234,7 @@ def contests(table: pandas.DataFrame, names: list[str]) -> str:
     lines.append("|" + "---|" * 8)
     for recipe in names:
         fast = table[(table["recipe"] == recipe) & (table["form"] == "fast")]
-        for form in ("published", "disent"):
+        for form in RIVAL_FORMS:
             rival = table[(table["recipe"] == recipe) & (table["form"] == form)]
             if rival.empty:
                 continue

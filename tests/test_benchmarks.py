@@ -13,23 +13,37 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
+import pandas
 import pytest
+import torch
 
 from unweave.errors import Refused
 from unweave.store.remote.objects import Objects, open_objects
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+PASSED = (0.4, 0.5, 0.7)  # CPU minutes of three runs
 HEAD = "# A page\n\nText | with a bar.\n\n| what | seconds | measured | target |\n|---|---|---|---|\n"
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, BENCHMARKS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where dataclasses look for it
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
 def targets() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("targets", BENCHMARKS / "targets.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("targets")
+
+
+@pytest.fixture
+def speedrun(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return script("speedrun")
 
 
 def test_the_examples(targets: ModuleType) -> None:
@@ -176,3 +190,44 @@ def test_the_server_of_the_benchmarks_lists_pages_and_counts(
         counts = json.load(answer)["requests"]
     assert counts["LIST marked store"] == 2
     assert counts["PUT marked store"] == 1_100
+
+
+def contest(form: str, seed: int, passed: float | None, minutes: float, mig: float) -> dict[str, object]:
+    row = {"recipe": "beta_vae", "form": form, "seed": seed, "passed": passed, "minutes": minutes, "mig": mig}
+    return row | {"gradient": 100.0 * minutes}
+
+
+def test_the_page_of_a_speedrun(speedrun: ModuleType, targets: ModuleType) -> None:
+    seeds = speedrun.SEEDS
+    table = pandas.DataFrame(
+        [
+            contest("fast", seed, passed, 1.0, mig)
+            for seed, passed, mig in zip(seeds, PASSED, (0.3, 0.2, 0.1), strict=True)
+        ]
+        + [contest("bfloat16", seed, 0.5, 0.8, 0.2) for seed in seeds]
+        + [contest("published", seeds[0], None, 2.0, 0.03), contest("disent", seeds[0], 1.6, 1.6, 0.1)]
+    )
+    lines = speedrun.page(table).splitlines()
+    published, disent = (
+        next(line for line in lines if f"| beta_vae, {form} |" in line) for form in speedrun.RIVAL_FORMS
+    )
+    # the rivals of the first seed stand beside the preset's 0.4 minutes of that seed
+    assert (
+        "| 0.5 | > 2.0 (0 of 1 passed) | > 5.0 | ≥ 5 | mig 0.20 (0.10 to 0.30) | mig 0.03 (0.03 to 0.03) |" in published
+    )
+    assert "| 0.5 | 1.6 | 4.0 | ≥ 5 |" in disent
+    assert any("mig 0.20 (0.20 to 0.20) | 1.0 | 0.8 | 100 | 80 |" in line for line in lines)
+    assert [row.target for row in targets.rows(speedrun.page(table)).values()] == ["≥ 5", "≥ 5"]
+
+
+def test_a_speedrun_notes_the_largest_gradient(speedrun: ModuleType) -> None:
+    weight = torch.nn.Parameter(torch.zeros(2))
+    optimiser = torch.optim.SGD([weight])
+    with speedrun.largest_gradient() as largest:
+        for gradient in ([1.0, 0.0], [3.0, 4.0], [0.0, 2.0]):
+            weight.grad = torch.tensor(gradient)
+            optimiser.step()
+    assert largest == [5.0]
+    weight.grad = torch.tensor([6.0, 8.0])
+    optimiser.step()
+    assert largest == [5.0]  # noted inside the block only
