@@ -13,7 +13,7 @@ from tests.cli.running import run
 from tests.data.fabricated import SMALL, Shelf, h5, noise
 from tests.data.servers import Site, serve
 from unweave.cli.data import distances_as_json, print_distances
-from unweave.cli.options import check_picture
+from unweave.cli.options import picture_path
 from unweave.data import SETS, identity_of
 from unweave.data.distances import ChannelStatistics, Importance, Matrices
 from unweave.data.files.downloads import RemoteFile
@@ -156,8 +156,8 @@ def test_a_picture_that_cannot_be_written_is_refused_before_the_data_is_opened(
 def test_the_check_leaves_an_existing_picture_as_it_was_and_no_new_file(tmp_path: Path) -> None:
     old = tmp_path / "old.png"
     old.write_bytes(b"old")
-    check_picture(old)
-    check_picture(tmp_path / "new")
+    picture_path(old)
+    picture_path(tmp_path / "new")
     assert old.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [old]
 

@@ -6,12 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from matplotlib.figure import Figure
 
 from tests.cli.running import run
 from tests.training.small import bars, trained
 from unweave import __version__
-from unweave.cli.options import draw_pictures, print_json, save
+from unweave.cli.options import draw_pictures, picture_path, print_json
 from unweave.errors import InputError
 
 
@@ -22,11 +21,13 @@ def test_the_installed_command_prints_its_version() -> None:
 
 
 def test_a_picture_goes_where_it_is_told(tmp_path: Path) -> None:
-    save(Figure(), tmp_path / "new" / "picture")
-    assert (tmp_path / "new" / "picture.png").exists()
+    assert picture_path(tmp_path / "new" / "picture") == tmp_path / "new" / "picture.png"
+    assert list((tmp_path / "new").iterdir()) == []
     (tmp_path / "folder.png").mkdir()
     with pytest.raises(InputError, match="give the name of a file"):
-        save(Figure(), tmp_path / "folder.png")
+        picture_path(tmp_path / "folder.png")
+    with pytest.raises(InputError, match=r"ends in \.png, \.svg, \.pdf, \.csv\."):
+        picture_path(tmp_path / "a.jpg", (".csv",))
 
 
 def test_printed_json_is_valid(capsys: pytest.CaptureFixture[str]) -> None:

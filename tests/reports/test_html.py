@@ -12,7 +12,6 @@ from tests.cli.running import run as typed
 from tests.reports.reading import Page, check_self_contained
 from tests.training.small import pictures, trained
 from unweave.cli.options import find_runs
-from unweave.errors import Unavailable
 from unweave.reports import report
 from unweave.reports.html import (
     LONG,
@@ -32,7 +31,6 @@ from unweave.reports.html import (
     shown,
     source_from_here,
     tag,
-    write_page,
 )
 
 
@@ -139,14 +137,6 @@ def test_a_page_has_contents_headings_and_no_script() -> None:
     policy = next(meta["content"] for meta in page.all("meta") if meta.get("http-equiv"))
     assert policy is not None
     assert policy.startswith("default-src 'none'")
-
-
-def test_a_page_is_written_into_a_new_folder(tmp_path: Path) -> None:
-    path = write_page(tmp_path / "new" / "page.html", "ü")
-    assert path.read_text(encoding="utf-8") == "ü"
-    (tmp_path / "file").touch()
-    with pytest.raises(Unavailable, match="cannot write"):
-        write_page(tmp_path / "file" / "page.html", "")
 
 
 def test_paths_are_seen_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,17 @@ from unweave.store.files import (
     read_json,
     reason_of,
     remove_leftovers,
+    write_output,
     write_text,
 )
+
+
+def test_an_output_is_written_into_a_new_folder(tmp_path: Path) -> None:
+    assert write_output(tmp_path / "new" / "page.html", "ü").read_text(encoding="utf-8") == "ü"
+    assert write_output(str(tmp_path / "new" / "table"), b"\x00\xff").read_bytes() == b"\x00\xff"
+    (tmp_path / "file").touch()
+    with pytest.raises(Unavailable, match="cannot write"):
+        write_output(tmp_path / "file" / "page.html", "")
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:

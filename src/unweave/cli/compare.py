@@ -67,7 +67,7 @@ def compare(
     comes from the findings of papers (unweave paper list). If nothing stored is comparable, it says why.
     """
     from unweave.papers.comparison import compare as place
-    from unweave.store.files import write_text
+    from unweave.store.files import write_output
     from unweave.study.results import FORMS
 
     if form is not None and form not in FORMS:
@@ -94,7 +94,7 @@ def compare(
         raise InputError("give runs, encoders as module:name, --codes FILE and --factors FILE, or --study SPEC.")
     found = place(given, images, metrics=metrics, bootstrap=bootstrap, store=store, trust=trust, workers=workers)
     if out is not None:
-        write_text(out, found.write(written))
+        write_output(out, found.write(written))
         print_line(f"wrote {out}")
     elif written != "text":
         typer.echo(found.write(written), nl=False)

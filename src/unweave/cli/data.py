@@ -14,13 +14,12 @@ from unweave.cli.options import (
     Json,
     Out,
     Seed,
-    check_picture,
     data_options,
     load_data,
+    picture_path,
     print_json,
     print_line,
     print_table,
-    save,
 )
 from unweave.data.files import data_folder
 from unweave.errors import InputError
@@ -75,21 +74,20 @@ def show(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None,
     if as_json:
         print_json(_as_json(name, row, options))
         return
-    if out is not None:
-        check_picture(out)
+    path = None if out is None else picture_path(out)
     if row is not None:
         _describe(row)  # before loading, which fails if the files are missing
     data = load_data(name, options)
     print_line(repr(data))
-    path = out or Path(f"{data.name}.png")
-    check_picture(path)
+    path = path or picture_path(Path(f"{data.name}.png"))
     import torch
 
-    from unweave.figures import draw_contact_sheet, make_sheet
+    from unweave.figures import draw_contact_sheet, make_sheet, save_figure
 
     say(f"drawing the contact sheet of {data.name}; the first images of a drawn set may take a moment")
     sheet = make_sheet(data, torch.Generator().manual_seed(seed))
-    save(draw_contact_sheet(sheet), path)
+    save_figure(draw_contact_sheet(sheet), path)
+    print_line(f"wrote {path}")
 
 
 @data_app.command()
@@ -122,12 +120,10 @@ def check(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None
 
     from unweave.data.check import check_data
 
-    if out is not None:
-        check_picture(out)
+    path = None if out is None else picture_path(out)
     data = load_data(name, data_options(settings))
-    path = out if as_json else out or Path(f"{data.name}-order.png")
-    if path is not None:
-        check_picture(path)
+    if path is None and not as_json:
+        path = picture_path(Path(f"{data.name}-order.png"))
     generator = torch.Generator().manual_seed(seed)
     found = check_data(data, generator)
     if as_json:
@@ -135,9 +131,11 @@ def check(name: Name, out: Out = None, seed: Seed = 0, settings: Settings = None
     else:
         _print_check(data, found)
     if path is not None and data.has_factors:
-        from unweave.figures import draw_contact_sheet, make_order
+        from unweave.figures import draw_contact_sheet, make_order, save_figure
 
-        save(draw_contact_sheet(make_order(data, generator)), path, report=not as_json)
+        save_figure(draw_contact_sheet(make_order(data, generator)), path)
+        if not as_json:
+            print_line(f"wrote {path}")
     if not found.agrees:
         raise typer.Exit(1)
 
@@ -207,15 +205,13 @@ def distances(
     import torch
 
     from unweave.data import distances as perceived
-    from unweave.figures import draw_distance_matrices
+    from unweave.figures import draw_distance_matrices, save_figure
 
     distance = perceived.distance_named(loss)
-    if out is not None:
-        check_picture(out)
+    path = None if out is None else picture_path(out)
     data = load_data(name, data_options(settings))
-    path = out if as_json else out or Path(f"{data.name}-distances.png")
-    if path is not None:
-        check_picture(path)
+    if path is None and not as_json:
+        path = picture_path(Path(f"{data.name}-distances.png"))
     generator = torch.Generator().manual_seed(seed)
     rows = perceived.factor_importance(data, generator, pairs=pairs, distance=distance)
     matrices = perceived.distance_matrices(data, generator, traversals=traversals, distance=distance)
@@ -228,7 +224,9 @@ def distances(
         print_distances(rows, matrices, statistics)
     if path is not None:
         title = f"{data.name}, {loss}, mean of {traversals} traversals"
-        save(draw_distance_matrices(matrices, title=title), path, report=not as_json)
+        save_figure(draw_distance_matrices(matrices, title=title), path)
+        if not as_json:
+            print_line(f"wrote {path}")
 
 
 def print_distances(rows: Sequence[Importance], matrices: Sequence[Matrices], statistics: ChannelStatistics) -> None:

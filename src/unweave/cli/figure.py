@@ -27,6 +27,7 @@ from unweave.cli.options import (
     is_data_option,
     load_data,
     open_representations,
+    picture_path,
     print_json,
     print_line,
     print_notes,
@@ -40,7 +41,7 @@ from unweave.names import titled
 if TYPE_CHECKING:
     from unweave.figures import Figure
 
-PICTURES, MOVING, NUMBERS = (".png", ".svg", ".pdf"), (".gif", ".mp4"), (".csv",)
+MOVING, NUMBERS = (".gif", ".mp4"), ".csv"
 
 
 def figure(
@@ -100,7 +101,11 @@ def figure(
         _print_list(as_json)
         return
     entry = figure_named(name)
-    path = _checked_path(out or Path(f"{entry.name}.png"), entry)
+    path = Path(f"{entry.name}.png") if out is None else out
+    if (suffix := path.suffix.lower()) in MOVING and entry.frames is None:
+        raise InputError(f"cannot write {path}: {entry.name} does not move, so it cannot be {suffix}.")
+    if out is not None or not as_json:
+        path = picture_path(path, (*(MOVING if entry.frames is not None else ()), NUMBERS))
     _check_source(entry, runs or ([str(codes)] if codes is not None else None), study, table, data)
     represented = GivenCodes(codes, factors, images, missing, discrete, kinds)
     if where and study is None and table is None:
@@ -108,7 +113,7 @@ def figure(
     options, given = split_data(parse(settings))
     if options and not data:
         raise InputError(f"--set data.{next(iter(options))} is an option of a data set: name it with --data.")
-    if path.suffix.lower() in MOVING:
+    if suffix in MOVING:
         given = {**entry.moving, **given}
     for key in given.keys() - entry.settings.keys():
         if data and is_data_option(key):
@@ -163,21 +168,6 @@ def _print_list(as_json: bool) -> None:
     print_line("\nunweave figure NAME RUN… --out FILE --set SETTING=VALUE")
 
 
-def _checked_path(path: Path, entry: Figure) -> Path:
-    """Return the file to write, with the suffix .png if it has none; refuse one that cannot be written."""
-    if not path.name or path.is_dir():
-        raise InputError(f"cannot write {path}: it is a folder; give the name of a file.")
-    path = path if path.suffix else path.with_name(f"{path.name}.png")
-    suffix = path.suffix.lower()
-    allowed = (*PICTURES, *(MOVING if entry.frames is not None else ()), *NUMBERS)
-    if suffix not in allowed:
-        why = f"{entry.name} does not move, so it cannot be {suffix}; " if suffix in MOVING else ""
-        raise InputError(f"cannot write {path}: {why}expected a name that ends in {', '.join(allowed)}.")
-    if not path.parent.exists():
-        raise InputError(f"cannot write {path}: the folder {path.parent} does not exist.")
-    return path
-
-
 def _check_source(
     entry: Figure, runs: list[str] | None, study: str | None, table: Path | None, data: list[str] | None
 ) -> None:
@@ -211,16 +201,13 @@ def _write(entry: Figure, result: Any, path: Path) -> None:
     from unweave.figures import save_figure
     from unweave.figures.figure import records_of
     from unweave.figures.traversals import write_animation
+    from unweave.store.files import write_output
 
     suffix = path.suffix.lower()
     if suffix in MOVING:
         assert entry.frames is not None
         write_animation(entry.frames(result), path)
-    elif suffix in NUMBERS:
-        pandas = extra("pandas", "study")
-        try:
-            pandas.DataFrame(records_of(entry, result)).to_csv(path, index=False)
-        except OSError as error:
-            raise InputError(f"cannot write {path}: {error.strerror or error}.") from error
+    elif suffix == NUMBERS:
+        write_output(path, extra("pandas", "study").DataFrame(records_of(entry, result)).to_csv(index=False))
     else:
         save_figure(entry.draw(result), path)

@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from unweave.errors import InputError, extra
+from unweave.errors import InputError
 from unweave.key_values import parse
 from unweave.plain_json import to_plain
 from unweave.progress import Level, progress, set_level
@@ -270,13 +270,24 @@ def stem_of(run: Run) -> str:
 
 def draw_pictures(run: Run, data: FactorData, folder: Path) -> None:
     """Write the reconstructions and traversals of a run; each run has its own files."""
-    from unweave.figures import draw_reconstructions, draw_traversals, make_reconstructions, make_traversals
+    from unweave.figures import (
+        draw_reconstructions,
+        draw_traversals,
+        make_reconstructions,
+        make_traversals,
+        save_figure,
+    )
     from unweave.streams import stream
 
     generator = stream(run.configuration.seed, "pictures")
     stem = stem_of(run)
-    save(draw_reconstructions(make_reconstructions(run, data, generator)), folder / f"{stem}-reconstructions.png")
-    save(draw_traversals(make_traversals(run, data, generator)), folder / f"{stem}-traversals.png")
+    for drawn, name in (
+        (draw_reconstructions(make_reconstructions(run, data, generator)), "reconstructions"),
+        (draw_traversals(make_traversals(run, data, generator)), "traversals"),
+    ):
+        path = folder / f"{stem}-{name}.png"
+        save_figure(drawn, path)
+        print_line(f"wrote {path}")
 
 
 def check_page(out: Path) -> None:
@@ -327,27 +338,18 @@ def print_json(value: Any) -> None:
     print_line(json.dumps(to_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def save(figure: Any, path: Path, *, report: bool = True) -> None:
-    """Write a figure to a file and, with ``report``, print its path."""
-    path = _picture_path(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot write {path}: {error}") from error
-    if report:
-        print_line(f"wrote {path}")
+def picture_path(path: Path, others: Sequence[str] = ()) -> Path:
+    """Return the path of a picture, with .png if it has no ending; refuse it before anything is computed if it is bad.
 
+    Its name must end in a format of pictures or in one of ``others``, and the file must be writable.
+    """
+    from unweave.figures.drawing.style import FORMATS
 
-def check_picture(path: Path) -> None:
-    """Refuse a file for a picture that cannot be written, before anything is computed."""
-    extra("matplotlib", "figures")
-    from matplotlib.backend_bases import FigureCanvasBase
-
-    path = _picture_path(path)
-    formats = FigureCanvasBase.get_supported_filetypes()
-    if path.suffix[1:].lower() not in formats:
-        raise InputError(f"cannot write {path}: expected a name that ends in one of {', '.join(sorted(formats))}.")
+    if not path.name or path.is_dir():
+        raise InputError(f"cannot write a picture to {str(path)!r}: it is a folder; give the name of a file.")
+    path = path if path.suffix else path.with_name(f"{path.name}.png")
+    if path.suffix.lower() not in (*FORMATS, *others):
+        raise InputError(f"cannot write {path}: expected a name that ends in {', '.join((*FORMATS, *others))}.")
     new = not path.exists()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -357,13 +359,6 @@ def check_picture(path: Path) -> None:
             path.unlink()
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}.") from error
-
-
-def _picture_path(path: Path) -> Path:
-    """Return the path of a picture, with the suffix .png if it has none."""
-    path = path if path.suffix else path.with_name(f"{path.name}.png") if path.name else path
-    if not path.name or path.is_dir():
-        raise InputError(f"cannot write a picture to {str(path)!r}: give the name of a file.")
     return path
 
 

@@ -74,8 +74,7 @@ def run_paper(
     from unweave.figures import save_figure
     from unweave.papers import find, report, study_of, write_document
     from unweave.papers.document import picture_file
-    from unweave.reports.html import write_page
-    from unweave.store.files import write_text
+    from unweave.store.files import write_output
 
     finding = find(name)
     study = study_of(name, scale, store, parse(settings))
@@ -94,8 +93,8 @@ def run_paper(
     )
     for picture, figure in document.figures:
         save_figure(figure, folder / picture_file(finding, picture))
-    write_text(folder / f"{finding.name}.csv", table.to_csv(index=False))
-    path = write_page(folder / f"{finding.name}.html", report(document))
+    write_output(folder / f"{finding.name}.csv", table.to_csv(index=False))
+    path = write_output(folder / f"{finding.name}.html", report(document))
     for claim in document.answer.claims:
         print_line(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}")
     print_line(f"wrote {path} and {folder / f'{finding.name}.csv'}")
@@ -115,7 +114,7 @@ def show_paper(
 ) -> None:
     """Print what the stored results of a finding show, claim by claim, without training anything."""
     from unweave.papers import find, report, write_document
-    from unweave.reports.html import write_page
+    from unweave.store.files import write_output
 
     if out is not None:
         check_page(out)
@@ -132,7 +131,7 @@ def show_paper(
         print_line(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}")
     print_line(f"{len(table):,} rows of results: {finding.folder / 'results.csv'}")
     if out is not None:
-        print_line(f"wrote {write_page(out, report(document))}")
+        print_line(f"wrote {write_output(out, report(document))}")
     else:
         print_line(f"{command} trains it again; --out FILE.html writes the page.")
 
@@ -161,21 +160,20 @@ def write_pages(
     from unweave.figures import save_figure
     from unweave.papers import FINDINGS, exhibits_page, overview, page, write_document
     from unweave.papers.document import picture_file
-    from unweave.store.files import write_text
+    from unweave.store.files import write_output
 
     if out is not None and folder is not None:
         raise InputError("give FOLDER or --out, not both.")
     folder = out or folder or Path("papers")
-    folder.mkdir(parents=True, exist_ok=True)
     answers = {}
     for name, finding in FINDINGS.items():
         if (table := finding.stored()) is None:
             continue
         document = write_document(finding, table)
         answers[name] = document.answer
-        write_text(folder / f"{name}.md", page(document))
+        write_output(folder / f"{name}.md", page(document))
         for picture, figure in document.figures:
             save_figure(figure, folder / picture_file(finding, picture))
         print_line(f"wrote {folder / f'{name}.md'}")
-    write_text(folder / "index.md", overview(answers))
-    write_text(folder / "figures.md", exhibits_page())
+    write_output(folder / "index.md", overview(answers))
+    write_output(folder / "figures.md", exhibits_page())

@@ -257,6 +257,7 @@ def write_table(
 
     With --wide, or with --out and the name of a table, write one row per run instead.
     """
+    from unweave.store.files import write_output
     from unweave.study.columns import TABLES
     from unweave.study.results import FORMS
 
@@ -281,29 +282,25 @@ def write_table(
     if out is None:
         typer.echo(frame.to_csv(index=False), nl=False)
         return
-    try:
-        if out.suffix == ".csv":
-            frame.to_csv(out, index=False)
-        elif out.suffix == ".parquet":
-            frame.attrs = {}
-            frame.astype({c: str for c in frame if frame[c].dtype == object}).to_parquet(out, index=False)
-        else:
-            frame.to_json(out, orient="records", indent=1)
-    except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror or error}.") from error
+    if out.suffix == ".parquet":
+        frame.attrs = {}
+        content = frame.astype({c: str for c in frame if frame[c].dtype == object}).to_parquet(index=False)
+    else:
+        content = frame.to_csv(index=False) if out.suffix == ".csv" else frame.to_json(orient="records", indent=1)
+    write_output(out, content)
     print_line(f"wrote {out}: {len(frame):,} rows, {len(frame.columns)} columns")
 
 
 def _print_results(study: Study, frame: Any, form: str, metrics: list[str] | None, out: Path | None) -> None:
     """Print the table of results, or write it to a file."""
     from unweave.names import titled
-    from unweave.store.files import write_text
+    from unweave.store.files import write_output
     from unweave.study.results import grids, results, write_results
 
     with titled(study.titles):
         found = results(frame, metrics=metrics)
         if out is not None:
-            write_text(out, write_results(found, form))  # type: ignore[arg-type]
+            write_output(out, write_results(found, form))  # type: ignore[arg-type]
             print_line(f"wrote {out}")
         elif form != "text":
             typer.echo(write_results(found, form), nl=False)  # type: ignore[arg-type]

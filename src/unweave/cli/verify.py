@@ -32,7 +32,7 @@ def verify(
     With NAME, all numbers of a row are shown. Rows whose material is not on this machine say how to get it. The exit
     code is 0 if nothing that could be checked differs, and 1 otherwise.
     """
-    from unweave.store.files import write_text
+    from unweave.store.files import write_output
     from unweave.verify import CHECKS
     from unweave.verify import verify as measure
     from unweave.verify.row import page as to_page
@@ -46,7 +46,7 @@ def verify(
         for row in rows:
             _print_details(row)
     if page is not None:
-        write_text(page, to_page(rows, source))
+        write_output(page, to_page(rows, source))
         print_line(f"wrote {page}")
     if any(row.verdict == "differs" for row in rows):
         raise typer.Exit(1)

@@ -19,7 +19,7 @@ from unweave.explore.examples import Examples, choose_examples
 from unweave.interop.onnx import make_decoder_graph, make_encoder_graph
 from unweave.latents import Summary
 from unweave.plain_json import to_plain
-from unweave.store.files import write_text
+from unweave.store.files import write_output
 from unweave.training import Run
 
 MOST_WEIGHTS = 12_000_000  # bytes of both halves, beyond which the encoder is left out
@@ -103,8 +103,7 @@ def export_page(run: Run, path: str | Path, *, data: FactorData | None = None, n
     text = json.dumps(to_plain(material), allow_nan=False)
     packed = {"wasm": runtime(), **weights, **images, "material": pack(text.encode())}
     page = make_page(f"{description['title']} · Unweave", packed)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, page)
+    write_output(path, page)
     share = sum(4 * -(-len(part) // 3) for part in weights.values())  # base64 takes four letters for three bytes
     return ExportedPage(path, len(page.encode()), share, decoder.difference, with_encoder)
 

@@ -15,9 +15,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unweave.errors import Unavailable
 from unweave.names import words
-from unweave.store.files import write_text
 from unweave.store.folder import NAME, store_folder
 
 if TYPE_CHECKING:
@@ -123,17 +121,6 @@ def make_page(title: str, sections: Sequence[Section], *, lead: object = "", kin
         tag("footer", tag("p", f"Written by Unweave {version('unweave')} on {time.strftime('%d %B %Y, %H:%M')}.")),
     ]
     return f"<!doctype html>\n{tag('html', tag('head', head), tag('body', joined(body)), lang='en')}\n"
-
-
-def write_page(path: str | Path, text: str) -> Path:
-    """Write a page to a file, whole or not at all, and return its path."""
-    path = Path(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Unavailable(f"cannot write {path}: {error.strerror or error}.") from error
-    write_text(path, text)
-    return path
 
 
 def _section(section: Section, anchor: str) -> Html:

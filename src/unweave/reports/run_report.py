@@ -26,12 +26,12 @@ from unweave.reports.html import (
     run_commands,
     source_from_here,
     tag,
-    write_page,
 )
 from unweave.reports.report_figures import show_figures
 from unweave.reports.score_tables import find_peers, score_section
 from unweave.representation import Encoder, Representation
 from unweave.representation.interface import FOLLOWED
+from unweave.store.files import write_output
 from unweave.store.folder import existing_store, store_folder
 from unweave.store.setting_names import used_settings_of
 from unweave.training import Run, score
@@ -102,7 +102,7 @@ def report(
             facts = read_facts(folder, data, trust=trust)  # with what was measured
         several.append(facts)
     with guarded(trust):
-        return write_page(out, make_report(several, watch, baselines, store=store))
+        return write_output(out, make_report(several, watch, baselines, store=store))
 
 
 def make_report(

@@ -25,9 +25,9 @@ from unweave.reports.html import (
     make_table,
     shown,
     tag,
-    write_page,
 )
 from unweave.reports.report_figures import show_figure
+from unweave.store.files import write_output
 from unweave.study.columns import (
     UNSUPERVISED,
     TableError,
@@ -104,7 +104,7 @@ def write_study_report(
             metrics=metrics,
             watch=watch,
         )
-    return write_page(out, page)
+    return write_output(out, page)
 
 
 def write_table_report(
@@ -144,7 +144,7 @@ def write_table_report(
     if not len(table):
         raise InputError("the table has no rows: there is nothing to report.")
     varies = [name for name in ("data", "recipe", "strength", "seed") if name in table and table[name].nunique() > 1]
-    return write_page(out, study_page(table, title=title, varies=varies, metrics=metrics, watch=watch))
+    return write_output(out, study_page(table, title=title, varies=varies, metrics=metrics, watch=watch))
 
 
 def study_page(

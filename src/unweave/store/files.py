@@ -47,6 +47,18 @@ def write_text(path: Path, text: str) -> None:
         aside.write_text(text, encoding="utf-8")
 
 
+def write_output(path: str | Path, content: str | bytes) -> Path:
+    """Write a file that the user has asked for, whole or not at all, and return its path; its folder is made."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(f"cannot write {path}: {error.strerror or error}.") from error
+    with atomic_write(path) as aside:
+        aside.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
 def checksum(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal digits."""
     with path.open("rb") as stream:
