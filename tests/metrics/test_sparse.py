@@ -14,6 +14,7 @@ import unweave
 from unweave.errors import InputError
 from unweave.metrics import METRICS
 from unweave.metrics.scoring.inputs import Floats, Integers
+from unweave.metrics.scoring.scores import result_to_plain
 
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "follows": [{}, {"discrete": True}],
@@ -95,3 +96,36 @@ def test_bad_sparse_codes_are_refused() -> None:
         unweave.score_codes(sparse.csr_array(codes), factors)
     with pytest.raises(InputError, match="groups of columns need dense codes"):
         unweave.score_codes(sparse.csr_array(sample(50)[0]), factors, dims_per_latent=2)
+    with pytest.raises(InputError, match="factors must be dense, got a sparse matrix"):
+        unweave.score_codes(sample(50)[0], sparse.csr_array(factors))
+    with pytest.raises(InputError, match="encode must return dense codes, got sparse ones"):
+        unweave.score(lambda images: sparse.csr_array(images.flatten(1).numpy()), unweave.load("xysquares", size=8))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "groups" in METRICS[name].takes])
+@pytest.mark.filterwarnings("ignore:.*drawn with replacement")
+def test_groups_of_one_are_the_latents_of_sparse_codes(name: str) -> None:
+    codes, factors = sample(120, latents=8)
+    thin, settings = sparse.csr_array(codes), SETTINGS[name][0] if name == "beta_vae_score" else {}
+    expected = result_to_plain(METRICS[name].function(thin, factors, **settings))
+    for groups in (1, [[latent] for latent in range(8)]):
+        assert result_to_plain(METRICS[name].function(thin, factors, groups=groups, **settings)) == expected
+    with pytest.raises(InputError, match="groups of columns need dense codes"):
+        METRICS[name].function(thin, factors, groups=[[1], [0]], **settings)
+    scores = unweave.score_codes(thin, factors, metrics=[name], settings={name: settings})
+    assert (
+        unweave.score_codes(thin, factors, metrics=[name], dims_per_latent=1, settings={name: settings}).table
+        == scores.table
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_jemmig_takes_the_first_of_latents_that_know_equally_much(seed: int) -> None:
+    """Rounding differs for sparse codes, and would choose another latent, which holds more besides the factor."""
+    rng = np.random.default_rng(seed)
+    factor = rng.integers(0, 5, 300)
+    codes = (factor[:, None] == [0, 0, 0]) * np.column_stack([1 + rng.uniform(size=(300, 2)), np.ones(300)])
+    dense, thin = unweave.metrics.jemmig(codes, factor), unweave.metrics.jemmig(sparse.csr_array(codes), factor)
+    np.testing.assert_allclose(thin.joint_entropy, dense.joint_entropy, atol=1e-9)
+    first = unweave.metrics.jemmig(codes[:, :1], factor)
+    np.testing.assert_allclose(dense.joint_entropy, first.joint_entropy, atol=1e-9)

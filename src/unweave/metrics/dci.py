@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -24,10 +24,10 @@ from unweave.metrics.scoring.inputs import (
     Floats,
     Labelled,
     LabelResult,
-    check_groups_of_sparse,
     check_single_precision,
     fit_and_test,
     standardised,
+    usable_groups,
 )
 from unweave.metrics.scoring.vectors import Groups, columns_of, summed
 from unweave.settings import Count, Seed
@@ -115,7 +115,11 @@ def dci(
     fitted, held_out = fit_and_test(
         "dci", codes, factors, test, seed, kinds=kinds, test_share=share, most=most, sparse=importance == "gbt"
     )
-    check_groups_of_sparse("dci", fitted.codes, groups)
+    columns = columns_of("dci", usable_groups("dci", fitted.codes, groups), fitted.codes.shape[1])
+    used = sorted(column for group in columns for column in group)
+    if len(used) < fitted.codes.shape[1]:  # others are part of no latent
+        fitted, held_out = (replace(each, codes=each.codes[:, used]) for each in (fitted, held_out))
+        columns = [[used.index(column) for column in group] for group in columns]
     if importance == "gbt":
         rows = _boosting(fitted, held_out, seed)
     else:
@@ -124,7 +128,6 @@ def dci(
         fit = {"gbt-exact": _exact_boosting, "forest": _forest, "svm": _svm}[importance]
         classes = fitted.factors.max(0)[fitted.varying] + 1
         rows = each_factor(lambda factor: fit(fitted, held_out, factor, seed), fitted.varying, costs=classes)
-    columns = columns_of("dci", groups, fitted.codes.shape[1])
     matrix = summed(np.stack([row[0] for row in rows], axis=1), columns)  # (D, K)
     per_latent, per_factor = _purity(matrix, axis=1), _purity(matrix, axis=0)
     total = matrix.sum()

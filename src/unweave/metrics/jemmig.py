@@ -12,6 +12,8 @@ from unweave.metrics.scoring.inputs import Binning, Codes, Factors, Floats, Labe
 from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import Bins
 
+TIE = 1e-9  # nats; rounding must not choose between latents that know equally much
+
 
 @dataclass(frozen=True, eq=False)
 class JEMMIG(LabelResult):
@@ -69,7 +71,8 @@ def jemmig(
     binned, classes = discretize(sample.codes, bins), sample.factors[:, sample.varying]
     information = information_table(binned, classes)  # (D, K)
     best, second = top_two(information, axis=0)
-    joint = joint_entropies(binned, classes)[information.argmax(0), np.arange(len(best))]  # (K,)
+    chosen = (information >= best - TIE).argmax(0)  # (K,), the first of latents that know equally much
+    joint = joint_entropies(binned, classes)[chosen, np.arange(len(best))]  # (K,)
     per_factor = 1 - (joint - best + second) / (entropies(classes) + np.log(bins))
     per_factor = np.where(best > 0, per_factor, 0.0)
     return JEMMIG(float(per_factor.mean()), per_factor, joint, missing=sample.missing)

@@ -19,8 +19,8 @@ from unweave.metrics.scoring.inputs import (
     LabelResult,
     check_any_codes,
     check_factors,
-    check_groups_of_sparse,
     standardised,
+    usable_groups,
 )
 from unweave.metrics.scoring.sparse_codes import SparseCodes, standardised_sparse
 from unweave.metrics.scoring.vectors import Columns, Groups, are_single, columns_of
@@ -63,7 +63,7 @@ def mcc(
     if method not in ("pearson", "spearman"):
         raise InputError(f"mcc: method must be 'pearson' or 'spearman', got {method!r}.")
     x, y = check_any_codes("mcc", codes), numbers("mcc", factors)
-    check_groups_of_sparse("mcc", x, groups)
+    groups = usable_groups("mcc", x, groups)
     if len(x) != len(y):
         raise InputError(f"mcc: got {len(x):,} codes but {len(y):,} rows of factors.")
     from scipy.optimize import linear_sum_assignment

@@ -20,9 +20,9 @@ from unweave.metrics.scoring.inputs import (
     LabelResult,
     check_any_codes,
     check_factors,
-    check_groups_of_sparse,
     fit_and_test,
     standardised,
+    usable_groups,
 )
 from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.vectors import Groups, columns_of
@@ -83,7 +83,7 @@ def sap(
     if method not in (None, "svm", "correlation"):
         raise InputError(f"sap: method must be 'svm' or 'correlation', got {method!r}.")
     x, table = check_any_codes("sap", codes), check_factors("sap", factors)
-    check_groups_of_sparse("sap", x, groups)
+    groups = usable_groups("sap", x, groups)
     columns = columns_of("sap", groups, x.shape[1])
     declared, whole_floats = kinds_of("sap", table, kinds, integers=integer_columns(factors, table))
     warn_of_whole_floats(whole_floats)

@@ -19,7 +19,7 @@ from unweave.metrics.estimators.sparse_levels import (
     sparse_entropies,
     sparse_joint_entropies,
 )
-from unweave.metrics.scoring.inputs import Floats, Integers, Labelled, check_groups_of_sparse
+from unweave.metrics.scoring.inputs import Floats, Integers, Labelled, usable_groups
 from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.vectors import Groups, Joint, are_single, columns_of, principal
 from unweave.metrics.scoring.worth import reused
@@ -123,7 +123,7 @@ def latent_information(sample: Labelled, groups: Groups, joint: Joint, *, bins: 
     """
     if joint not in get_args(Joint):
         raise InputError(f"joint must be 'pca' or 'neighbours', got {joint!r}.")
-    check_groups_of_sparse("groups", sample.codes, groups)
+    groups = usable_groups("groups", sample.codes, groups)
     columns = columns_of("groups", groups, sample.codes.shape[1])
     if joint == "pca" or are_single(columns):
         return information_table(discretize(principal("groups", sample.codes, groups), bins), sample.factors)

@@ -15,6 +15,7 @@ from unweave.data import FactorData
 from unweave.errors import InputError
 from unweave.metrics.scoring.encoders import Encode, evaluating, posterior_of, reconstruction_of
 from unweave.metrics.scoring.inputs import Floats, check_codes
+from unweave.metrics.scoring.sparse_codes import is_sparse
 from unweave.progress import progress
 from unweave.streams import stream
 
@@ -226,7 +227,13 @@ class EncodedData:
 
     def _encode_images(self, n: int, images: Callable[[slice], Tensor]) -> Floats:
         def codes_of(batch: Tensor) -> Floats:
-            codes = check_codes("encode", self._encode(batch), rows=0)
+            made = self._encode(batch)
+            if is_sparse(made):
+                raise InputError(
+                    "encode must return dense codes, got sparse ones; pass sparse codes of all images to "
+                    "unweave.score_codes, with their factors."
+                )
+            codes = check_codes("encode", made, rows=0)
             if len(codes) != len(batch):
                 raise InputError(f"encode was given {len(batch)} images but returned {len(codes)} codes.")
             if codes.shape[1] != self._latents:

@@ -19,7 +19,7 @@ from torch import Tensor
 from unweave.errors import InputError, whole
 from unweave.metrics.scoring.column_kinds import Kinds, integer_columns, kinds_of, warn_of_whole_floats
 from unweave.metrics.scoring.sparse_codes import SparseCodes, check_sparse, is_sparse, standardised_sparse, why_dense
-from unweave.metrics.scoring.vectors import Groups, principal, projection
+from unweave.metrics.scoring.vectors import Groups, columns_of, principal, projection
 from unweave.metrics.scoring.worth import is_reusing
 
 Floats = NDArray[np.float64]
@@ -205,7 +205,7 @@ def labelled(
     if binning not in get_args(Binning):
         raise InputError(f"{metric}: binning must be 'quantile' or 'width', got {binning!r}.")
     sample = _classes(metric, [(codes, factors)], latents, factors_at_least, kinds, bins, binning, sparse=sparse)[0]
-    check_groups_of_sparse(metric, sample.codes, groups)
+    groups = usable_groups(metric, sample.codes, groups)
     return sample if groups is None else replace(sample, codes=principal(metric, sample.codes, groups))
 
 
@@ -263,17 +263,21 @@ def fit_and_test(
 
 def _projected(metric: str, train: Labelled, test: Labelled, groups: Groups) -> tuple[Labelled, Labelled]:
     """Return both samples with one column per group."""
-    check_groups_of_sparse(metric, train.codes, groups)
+    groups = usable_groups(metric, train.codes, groups)
     if groups is None:
         return train, test
     project = projection(metric, train.codes, groups)
     return replace(train, codes=project(train.codes)), replace(test, codes=project(test.codes))
 
 
-def check_groups_of_sparse(metric: str, codes: Any, groups: Groups) -> None:
-    """Raise an error if sparse codes are given with latents that are vectors."""
-    if groups is not None and isinstance(codes, SparseCodes):
+def usable_groups(metric: str, codes: Any, groups: Groups) -> Groups:
+    """Return groups of columns; None for sparse codes, for which an error is raised unless each column is a group."""
+    if groups is None or not isinstance(codes, SparseCodes):
+        return groups
+    width = codes.shape[1]
+    if columns_of(metric, groups, width) != columns_of(metric, None, width):
         raise InputError(f"{metric}: groups of columns need dense codes; each column of sparse codes is one latent.")
+    return None
 
 
 def check_seed(seed: int) -> int:
@@ -407,6 +411,8 @@ def to_numpy(
     Returns:
         The array, of any shape and type.
     """
+    if hasattr(values, "tocsr"):
+        raise InputError(f"{metric}: {what} must be dense, got a sparse matrix; pass its toarray().")
     if isinstance(values, Tensor):
         if values.is_meta or values.layout != torch.strided:
             raise InputError(f"{metric}: {what} must be a dense tensor with data.")

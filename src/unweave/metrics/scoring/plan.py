@@ -27,8 +27,8 @@ from unweave.metrics.scoring.inputs import (
     check_any_codes,
     check_codes,
     check_factors,
-    check_groups_of_sparse,
     check_seed,
+    usable_groups,
 )
 from unweave.metrics.scoring.request import Names, ScoringInputs, Settings, Source, check_settings, check_source, chosen
 from unweave.metrics.scoring.scores import Scores, Value
@@ -105,7 +105,7 @@ def score_codes(
     sparse = isinstance(checked, SparseCodes)
     codes = checked if sparse else codes
     groups = check_groups(groups, dims_per_latent)
-    check_groups_of_sparse("score_codes", checked, groups)
+    groups = usable_groups("score_codes", checked, groups)
     columns_of("score_codes", groups, checked.shape[1])  # raises if they do not fit
     there, declared = ScoringInputs({"codes"}, sparse=sparse), FactorKinds()
     if factors is not None:
