@@ -18,13 +18,14 @@ from unweave.errors import InputError
 from unweave.metrics import METRICS
 from unweave.metrics.scoring.scores import result_to_plain
 from unweave.metrics.scoring.vectors import columns_of, principal
+from unweave.metrics.total_correlation import sampled
 
 CODES, LABELS = mixed(400)
 QUICK: dict[str, dict[str, Any]] = {
     "beta_vae_score": {"train": 300, "test": 200},
     "factor_vae_score": {"train": 300, "test": 200},
 }
-GROUPED = [name for name, metric in METRICS.items() if "groups" in metric.takes]
+GROUPED = [name for name, metric in METRICS.items() if "groups" in metric.takes and metric.uses_factors]
 
 
 def vectors(n: int = 400) -> tuple[Any, Any]:
@@ -59,6 +60,28 @@ def test_groups_of_one_give_the_same_bits_in_the_scorer() -> None:
     names = ["follows", "explicitness", *(name for name, metric in METRICS.items() if metric.needs == "codes")]
     expected = unweave.score_codes(CODES, LABELS, metrics=names).to_json()
     assert unweave.score_codes(CODES, LABELS, metrics=names, dims_per_latent=1).to_json() == expected
+
+
+def test_importances_are_in_the_order_of_the_groups_and_of_their_columns_alone() -> None:
+    split: dict[str, Any] = {"test": (CODES[300:], LABELS[300:])}
+    every = metrics.dci(CODES[:300], LABELS[:300], **split).importance
+    found = metrics.dci(CODES[:300], LABELS[:300], groups=[[2], [0], [3], [1]], **split)
+    np.testing.assert_array_equal(found.importance, every[[2, 0, 3, 1]])
+    some = metrics.dci(CODES[:300], LABELS[:300], groups=[[2], [0]], **split)
+    alone = metrics.dci(CODES[:300, [0, 2]], LABELS[:300], test=(CODES[300:, [0, 2]], LABELS[300:]))
+    np.testing.assert_array_equal(some.importance, alone.importance[::-1])
+
+
+def test_posteriors_of_vectors() -> None:
+    logvar = noise(400, 4, seed=3) / 10
+    single, grouped = metrics.kl_per_latent(CODES, logvar), metrics.kl_per_latent(CODES, logvar, groups=2)
+    np.testing.assert_allclose(grouped.per_latent, single.per_latent.reshape(2, 2).sum(1), rtol=1e-12)
+    assert grouped.score == pytest.approx(single.score, rel=1e-12)
+    apart = metrics.total_correlation_sampled(CODES, logvar)
+    assert metrics.total_correlation_sampled(CODES, logvar, groups=1).score == apart.score
+    drawn = sampled("total_correlation", CODES, logvar, 0)
+    expected = metrics.total_correlation(principal("total_correlation", drawn, 2)).score
+    assert metrics.total_correlation_sampled(CODES, logvar, groups=2).score == expected != apart.score
 
 
 @pytest.mark.parametrize("name", GROUPED)

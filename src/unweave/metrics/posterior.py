@@ -15,6 +15,7 @@ from unweave.errors import InputError
 from unweave.metrics.reconstruction import check_images
 from unweave.metrics.scoring.inputs import Codes, Floats, check_any_codes, check_codes
 from unweave.metrics.scoring.sparse_codes import SparseCodes
+from unweave.metrics.scoring.vectors import Groups, columns_of, summed
 from unweave.settings import NonNegative
 
 ACTIVE_VARIANCE = 0.01  # of the posterior mean over the data, above which a latent is active (Burda et al. 2016)
@@ -29,10 +30,19 @@ class KL:
     per_latent: Floats
 
 
-def kl_per_latent(mean: Codes, logvar: Codes) -> KL:
+def kl_per_latent(mean: Codes, logvar: Codes, *, groups: Groups = None) -> KL:
     r"""Compute the mean over samples of :math:`\frac12 (\mu^2 + \sigma^2 - \log \sigma^2 - 1)` per latent.
 
     The score is the sum over latents.
+
+    Args:
+        mean: The means of the Gaussian posteriors (N, D).
+        logvar: The logarithms of their variances (N, D).
+        groups: The columns of each latent that is a vector, or the number of columns per latent; their divergences are
+            summed.
+
+    Returns:
+        The sum, and the divergence of each latent.
 
     Examples:
         >>> import torch
@@ -41,7 +51,8 @@ def kl_per_latent(mean: Codes, logvar: Codes) -> KL:
         2.0
     """
     m, s = _posterior("kl_per_latent", mean, logvar)
-    per_latent = 0.5 * (m**2 + np.exp(s) - s - 1).mean(0)
+    per_column = 0.5 * (m**2 + np.exp(s) - s - 1).mean(0)
+    per_latent = summed(per_column, columns_of("kl_per_latent", groups, len(per_column)))
     return KL(float(per_latent.sum()), per_latent)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from unweave.errors import InputError
 from unweave.metrics.scoring.inputs import Codes, Floats, check_codes, check_seed, dead, standardised
+from unweave.metrics.scoring.vectors import Groups, principal
 from unweave.settings import NonNegative, Seed
 
 RIDGE = 1e-5  # Locatello et al. 2019, footnote 3
@@ -69,7 +70,7 @@ def total_correlation(
 
 
 def total_correlation_sampled(
-    mean: Codes, logvar: Codes, *, ridge: NonNegative = RIDGE, seed: Seed = 0
+    mean: Codes, logvar: Codes, *, ridge: NonNegative = RIDGE, groups: Groups = None, seed: Seed = 0
 ) -> TotalCorrelation:
     """Compute the total correlation of samples from Gaussian posteriors, one per image.
 
@@ -79,6 +80,8 @@ def total_correlation_sampled(
         mean: The means of the posteriors (N, D).
         logvar: The logarithms of their variances (N, D).
         ridge: What is added to the diagonal of the covariance.
+        groups: The columns of each latent that is a vector, or the number of columns per latent; each is replaced by
+            the first principal component of the samples.
         seed: The seed of the samples.
 
     Returns:
@@ -91,7 +94,8 @@ def total_correlation_sampled(
         >>> round(total_correlation_sampled(mean, torch.zeros(10_000, 2)).score, 2)  # log(2) - log(3) / 2
         0.14
     """
-    return total_correlation(mean, logvar=logvar, ridge=ridge, seed=seed)
+    codes = sampled("total_correlation_sampled", mean, logvar, seed)
+    return total_correlation(principal("total_correlation_sampled", codes, groups), ridge=ridge)
 
 
 def sampled(metric: str, codes: Codes, logvar: Codes | None, seed: int) -> Floats:

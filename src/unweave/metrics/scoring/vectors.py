@@ -74,9 +74,9 @@ def principal(metric: str, codes: Floats, groups: Groups) -> Floats:
     return codes if groups is None else projection(metric, codes, groups)(codes)
 
 
-def summed(importance: Floats, groups: Columns) -> Floats:
-    """Return the importance of columns (D, K) summed over each group."""
-    return importance if are_single(groups) else np.stack([importance[group].sum(0) for group in groups])
+def summed(values: Floats, groups: Columns) -> Floats:
+    """Return what columns have, importances (D, K) or divergences (D,), summed over each group."""
+    return np.stack([values[group].sum(0) for group in groups])
 
 
 def joint_levels(levels: NDArray[np.int64], groups: Columns) -> NDArray[np.int64]:
