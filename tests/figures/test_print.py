@@ -24,7 +24,7 @@ from unweave.figures.jacobians import Columns, Jacobians
 from unweave.figures.kernel_densities import KernelDensities
 from unweave.figures.latent_marginals import LatentSample
 from unweave.figures.mutual_information import Information, InformationMaps
-from unweave.figures.reconstructions import Comparison, Reconstructions
+from unweave.figures.reconstructions import ImageRows, Reconstructions
 from unweave.figures.run_distances import RunDistances
 from unweave.figures.samples import Samples
 from unweave.figures.training_curves import Curves
@@ -124,7 +124,7 @@ RESULTS: dict[str, Callable[[int], Any]] = {
     "reconstructions": lambda n: (
         Reconstructions(TITLE, images(16), images(16), LONG)
         if n == 1
-        else Comparison(TITLE, tuple((name, images(16)) for name in names(n)))
+        else ImageRows(TITLE, tuple((name, images(16)) for name in names(n)))
     ),
     "samples": lambda n: Samples(TITLE, tuple((name, images(16)) for name in names(n)), LONG * 3),
     "traversals": traversals,

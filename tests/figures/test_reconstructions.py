@@ -8,7 +8,7 @@ from tests.training.small import bars, trained
 from unweave import FactorData, Run
 from unweave.figures import Reconstructions, draw_reconstructions, make_reconstructions
 from unweave.figures.drawing.strips import to_bytes
-from unweave.figures.reconstructions import Comparison, compare_reconstructions, draw_comparison
+from unweave.figures.reconstructions import ImageRows, compare_reconstructions, draw_comparison
 
 
 def test_images_stand_above_their_reconstructions(tmp_path: Path, generator: torch.Generator) -> None:
@@ -26,7 +26,7 @@ def test_runs_reconstruct_the_same_images(
     gaussian: Run, quantised: Run, data: FactorData, generator: torch.Generator
 ) -> None:
     result = compare_reconstructions([gaussian, quantised], [data, data], generator, columns=4)
-    assert isinstance(result, Comparison)
+    assert isinstance(result, ImageRows)
     assert [label for label, _ in result.rows] == ["own images\nimages", "β-VAE", "QLAE"]
     images = result.rows[0][1]
     for run, (_, again) in zip((gaussian, quantised), result.rows[1:], strict=True):

@@ -9,7 +9,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from tests.metrics.samples import mixed
 from unweave.errors import InputError
-from unweave.metrics.estimators.boosting import Boosted, Model, boost_each
+from unweave.metrics.estimators.boosting import Boosted, Classification, boost_each
 from unweave.metrics.scoring.inputs import Floats, Integers
 
 
@@ -35,7 +35,7 @@ def test_scores_are_scikit_learns(classes: int) -> None:
     rng = np.random.default_rng(0)
     codes = rng.normal(size=(400, 1))
     target = np.digitize(codes[:, 0] + 0.5 * rng.normal(size=400), [-0.5, 0.5][: classes - 1])
-    model = Model(codes[:300], target[:300], codes[300:])
+    model = Classification(codes[:300], target[:300], codes[300:])
     for _ in range(20):
         for task in (*model.probability_tasks(), *model.tree_tasks(np.uint64(0))):
             task()

@@ -14,7 +14,7 @@ from unweave.store.files import versions
 from unweave.store.lock import Busy
 from unweave.store.remote.address import open_remote
 from unweave.store.remote.checkout import Delivery, checked_out
-from unweave.store.remote.claims import Claim
+from unweave.store.remote.claims import RunClaim
 from unweave.store.state import State, write_state
 from unweave.study import Study
 from unweave.study.engines.worker import Worker
@@ -143,7 +143,7 @@ def test_an_owner_that_was_replaced_does_not_deliver(bucket: str, monkeypatch: p
     with pytest.raises(Busy, match="was taken over"), checked_out(bucket, run) as checkout:  # noqa: PT012
         (checkout.store / run).mkdir(parents=True)
         write_state(checkout.store / run, State("finished", 3, versions()))
-        new = Claim(remote.objects, run)
+        new = RunClaim(remote.objects, run)
         assert new.take(remote.objects.look(f"claims/{run}"))  # another machine believes that this one is dead
         monkeypatch.setattr("unweave.store.remote.checkout.SOON", 0.0)
     assert remote.objects.list(f"{run}/") == {}
@@ -152,7 +152,7 @@ def test_an_owner_that_was_replaced_does_not_deliver(bucket: str, monkeypatch: p
 
 def test_an_owner_that_slept_does_not_overwrite_the_files_of_the_next(bucket: str) -> None:
     remote, run = open_remote(bucket), "0123456789abcdef"
-    slept = Claim(remote.objects, run)
+    slept = RunClaim(remote.objects, run)
     assert slept.take()
     late = Delivery(remote, slept, 60.0)
     late.prepare(())

@@ -14,7 +14,7 @@ import pytest
 from unweave.errors import Away
 from unweave.store.lock import Busy, machine
 from unweave.store.remote import claims as module
-from unweave.store.remote.claims import Claim, Claims, claimed
+from unweave.store.remote.claims import Claims, RunClaim, claimed
 from unweave.store.remote.objects import Objects, open_objects
 
 RUN = "0123456789abcdef"
@@ -53,7 +53,7 @@ def test_of_many_at_once_one_gets_the_claim(bucket: str) -> None:
     got = []
 
     def take() -> None:
-        claim = Claim(objects, RUN)
+        claim = RunClaim(objects, RUN)
         gate.wait()
         got.append(claim.take())
 
@@ -146,14 +146,14 @@ def test_after_an_outage_owners_have_time_to_show_that_they_are_alive(
 
 def test_an_owner_that_was_replaced_notices_and_leaves_the_claim_alone(objects: Objects) -> None:
     """Also after the run was released and claimed anew in the meantime."""
-    slow = Claim(objects, RUN)
+    slow = RunClaim(objects, RUN)
     assert slow.take()
     seen = objects.look(PATH)
-    new = Claim(objects, RUN)
+    new = RunClaim(objects, RUN)
     assert new.take(seen)
-    assert not Claim(objects, RUN).take(seen)  # of two that take over, one succeeds
+    assert not RunClaim(objects, RUN).take(seen)  # of two that take over, one succeeds
     new.release()
-    third = Claim(objects, RUN)
+    third = RunClaim(objects, RUN)
     assert third.take()
     before = objects.read(PATH)
     assert not slow.beat()
@@ -166,7 +166,7 @@ def test_an_owner_that_was_replaced_notices_and_leaves_the_claim_alone(objects: 
 
 
 def test_a_beat_without_an_answer_is_not_taken_for_a_loss(objects: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
-    claim = Claim(objects, RUN)
+    claim = RunClaim(objects, RUN)
     assert claim.take()
     put = objects._put_once
 
@@ -200,7 +200,7 @@ def test_a_claim_whose_answer_was_lost_is_released(objects: Objects, monkeypatch
 def test_a_release_without_an_answer_does_not_remove_the_claim_of_another(
     objects: Objects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claim, other = Claim(objects, RUN), Claim(objects, RUN)
+    claim, other = RunClaim(objects, RUN), RunClaim(objects, RUN)
     assert claim.take()
     remove = objects.system.rm_file
 

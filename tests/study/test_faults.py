@@ -24,7 +24,7 @@ from unweave.store.remote import objects as objects_module
 from unweave.store.remote import shared_index
 from unweave.store.remote.address import Remote, open_remote
 from unweave.store.remote.checkout import Delivery, checked_out
-from unweave.store.remote.claims import Claim
+from unweave.store.remote.claims import RunClaim
 from unweave.store.state import State, write_state
 from unweave.store.store import Store
 from unweave.study import Study
@@ -154,7 +154,7 @@ class TestTraining:
         with monkeypatch.context() as patch:  # nothing leaves a machine that is lost
             patch.setattr(Session, "step", lost)
             patch.setattr(Delivery, "deliver", lambda self: None)
-            patch.setattr(Claim, "release", lambda self: None)
+            patch.setattr(RunClaim, "release", lambda self: None)
             patch.setattr("unweave.store.remote.checkout.SHARE", 1e6)
             with pytest.raises(KeyboardInterrupt):
                 Worker().carry_out(task)
@@ -188,7 +188,7 @@ class TestTraining:
 
         monkeypatch.setattr("unweave.store.remote.checkout.time.monotonic", lambda: now[0])
         monkeypatch.setattr(Delivery, "_send", send)
-        delivery = Delivery(remote, Claim(remote.objects, names(1)[0]), 60.0)
+        delivery = Delivery(remote, RunClaim(remote.objects, names(1)[0]), 60.0)
         delivery._folder.mkdir(parents=True)
         for _ in range(900):  # a checkpoint per second, and 9 seconds to deliver one
             delivery.deliver_checkpoint()

@@ -24,7 +24,7 @@ from unweave.explore.rgba import MOST_BYTES, from_file, from_rgba, to_rgba
 from unweave.explore.run_selection import Selection
 from unweave.explore.run_table import Table
 from unweave.explore.server import LOOPBACK
-from unweave.explore.training_progress import ProgressReader, StudyProgress, is_labelled_here
+from unweave.explore.training_progress import ProgressReader, RemainingTime, is_labelled_here
 from unweave.store.folder import read_label, write_label
 from unweave.streams import stream
 
@@ -38,7 +38,7 @@ def make_app(selection: Selection, *, host: str = "127.0.0.1") -> SecurityMiddle
     """Return the ASGI application that serves the page of a selection."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.runs, app.state.table, app.state.progress = OpenRuns(selection), Table(selection), ProgressReader()
-    app.state.floors, app.state.study = NoiseFloors(selection), StudyProgress(selection)
+    app.state.floors, app.state.study = NoiseFloors(selection), RemainingTime(selection)
     app.state.writes = host in LOOPBACK  # other machines may look, and change nothing
     app.state.queue = RequestQueue(QUEUE)
     app.state.slow = RequestQueue(QUEUE // 2, at_once=2)  # so that a large model does not keep the others waiting

@@ -94,7 +94,7 @@ class ProgressReader:
         return left if left > 0 else None
 
 
-class StudyProgress:
+class RemainingTime:
     """The remaining time of a study, estimated again every few seconds."""
 
     def __init__(self, selection: Selection) -> None:

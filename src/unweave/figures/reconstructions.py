@@ -85,7 +85,7 @@ def draw_reconstructions(result: Reconstructions) -> Figure:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ImageRows:
     """Rows of images (n, C, H, W) uint8 with their labels: originals, each followed by the runs' reconstructions."""
 
     title: str
@@ -94,7 +94,7 @@ class Comparison:
 
 def compare_reconstructions(
     runs: Sequence[Representation], data: Sequence[FactorData], generator: torch.Generator, *, columns: int = 16
-) -> Comparison | Reconstructions:
+) -> ImageRows | Reconstructions:
     """Reconstruct random images with each run (Locatello et al. 2019, figure 1); ``data`` has one set per run.
 
     Runs on the same data reconstruct the same images. A single run also shows the difference.
@@ -118,10 +118,10 @@ def compare_reconstructions(
             images[place] = own.sample(whole("columns", columns, at_least=1), generator).images
             rows[place] = [(f"{spelled(own.identity.label)}\nimages", images[place])]
         rows[place].append((name, to_bytes(run.reconstruct(images[place]))))
-    return Comparison("Reconstructions", tuple(row for block in rows.values() for row in block))
+    return ImageRows("Reconstructions", tuple(row for block in rows.values() for row in block))
 
 
-def draw_comparison(result: Comparison | Reconstructions) -> Figure:
+def draw_comparison(result: ImageRows | Reconstructions) -> Figure:
     """Draw the rows of images and reconstructions, and return the matplotlib figure."""
     if isinstance(result, Reconstructions):
         return draw_reconstructions(result)

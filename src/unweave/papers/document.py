@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Code:
+class CodeBlock:
     """A command or a specification."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """A table with a heading of its own, which may be empty."""
 
     heading: str
@@ -37,14 +37,14 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class PictureBlock:
     """A picture of a finding, with its figure if it was drawn now."""
 
     picture: Picture
     figure: Figure | None
 
 
-Block = str | Code | Table | Drawn
+Block = str | CodeBlock | TableBlock | PictureBlock
 
 
 @dataclass(frozen=True)
@@ -59,13 +59,15 @@ class Document:
     @property
     def pictures(self) -> list[Picture]:
         """The pictures of the page, whether or not they were drawn now."""
-        return [block.picture for _, section in self.sections for block in section if isinstance(block, Drawn)]
+        return [block.picture for _, section in self.sections for block in section if isinstance(block, PictureBlock)]
 
     @property
     def figures(self) -> list[tuple[Picture, Figure]]:
         """The pictures that were drawn."""
         blocks = (block for _, section in self.sections for block in section)
-        return [(each.picture, each.figure) for each in blocks if isinstance(each, Drawn) and each.figure is not None]
+        return [
+            (each.picture, each.figure) for each in blocks if isinstance(each, PictureBlock) and each.figure is not None
+        ]
 
 
 def write_document(
@@ -94,16 +96,16 @@ def write_document(
     drawable = [
         each for each in finding.figures if all(name in table and table[name].notna().any() for name in each.needs)
     ]
-    pictures = [Drawn(each, each.draw(table) if draw else None) for each in drawable]
+    pictures = [PictureBlock(each, each.draw(table) if draw else None) for each in drawable]
     views = draw and (study is not None or not finding.scales)
-    pictures += [Drawn(each, each.draw(study) if views else None) for each in finding.views]
+    pictures += [PictureBlock(each, each.draw(study) if views else None) for each in finding.views]
     sections: list[tuple[str, list[Block]]] = [
         ("What agrees and what does not", [_claims(answer), *_said(words.discussion)]),
         *([("Figures", list[Block](pictures))] if pictures else []),
         *((part.title, _part(part)) for part in answer.parts),
     ]
     if command or text:
-        sections.append(("Repeat it", [Code(each) for each in (command, text) if each]))
+        sections.append(("Repeat it", [CodeBlock(each) for each in (command, text) if each]))
     return Document(finding, answer, [finding.sentence, *_said(words.setting), effort(table)], sections)
 
 
@@ -120,14 +122,14 @@ def effort(table: pandas.DataFrame) -> str:
     )
 
 
-def _claims(answer: Answer) -> Table:
+def _claims(answer: Answer) -> TableBlock:
     rows = [{"claim": each.sentence, "verdict": each.verdict, "numbers": each.evidence} for each in answer.claims]
-    return Table("", extra("pandas", "study").DataFrame(rows, columns=["claim", "verdict", "numbers"]))
+    return TableBlock("", extra("pandas", "study").DataFrame(rows, columns=["claim", "verdict", "numbers"]))
 
 
 def _part(part: Part) -> list[Block]:
-    published = [] if part.published is None else [Table("As published", part.published)]
-    return [*_said(part.note), *published, Table("As measured", part.measured)]
+    published = [] if part.published is None else [TableBlock("As published", part.published)]
+    return [*_said(part.note), *published, TableBlock("As measured", part.measured)]
 
 
 def _said(text: str) -> list[Block]:
@@ -137,7 +139,7 @@ def _said(text: str) -> list[Block]:
 def page(document: Document) -> str:
     """Return a document as Markdown; every number on it is computed from the table."""
     finding, (sentence, *lead) = document.finding, document.lead
-    command = Code(f"unweave paper run {finding.name}")
+    command = CodeBlock(f"unweave paper run {finding.name}")
     parts = [f"# {finding.name}", f"*{finding.paper}.* {sentence}", *_blocks(finding, [command, *lead])]
     for title, blocks in document.sections:
         parts += [f"## {title}", *_blocks(finding, blocks)]
@@ -169,12 +171,12 @@ def overview(answers: Mapping[str, Answer]) -> str:
 
 def _blocks(finding: Finding, blocks: Iterable[Block]) -> Iterable[str]:
     for block in blocks:
-        if isinstance(block, Code):
+        if isinstance(block, CodeBlock):
             yield f"```\n{block.text}\n```"
-        elif isinstance(block, Table):
+        elif isinstance(block, TableBlock):
             yield from [f"{block.heading}:"] if block.heading else []
             yield markdown_table(block.frame)
-        elif isinstance(block, Drawn):
+        elif isinstance(block, PictureBlock):
             yield f"![{block.picture.caption}]({picture_file(finding, block.picture)})"
             yield f"*{block.picture.caption}*"
         else:
@@ -211,13 +213,13 @@ def report(document: Document) -> str:
 
 
 def _html(block: Block) -> Html:
-    if isinstance(block, Code):
+    if isinstance(block, CodeBlock):
         return tag("pre", tag("code", block.text))
-    if isinstance(block, Table):
+    if isinstance(block, TableBlock):
         if not block.heading:
             return make_table(list(block.frame), block.frame.to_numpy().tolist())
         return joined([tag("h3", block.heading), frame_table(block.frame)])
-    if isinstance(block, Drawn):
+    if isinstance(block, PictureBlock):
         caption = block.picture.caption
         return Html("") if block.figure is None else show_figure(block.figure, caption, caption=caption)
     return joined(tag("p", re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", text)) for text in block.split("\n\n"))

@@ -29,7 +29,7 @@ REPORTED = "0.001 to 0.01"  # MIG, by users of their code
 
 
 @dataclass(frozen=True)
-class Losses:
+class PublishedLosses:
     """The losses of a file ``results/NAME/test_losses.log``; None where a method does not have one."""
 
     reconstruction: float
@@ -42,7 +42,7 @@ class Losses:
 
 
 PUBLISHED = {
-    "VAE_dsprites": Losses(
+    "VAE_dsprites": PublishedLosses(
         0.005490438079,
         0.0308763716,
         (
@@ -58,7 +58,7 @@ PUBLISHED = {
             0.002212339624,
         ),
     ),
-    "betaH_dsprites": Losses(
+    "betaH_dsprites": PublishedLosses(
         0.01944651255,
         0.01801173409,
         (
@@ -74,7 +74,7 @@ PUBLISHED = {
             0.0006992220879,
         ),
     ),
-    "betaB_dsprites": Losses(
+    "betaB_dsprites": PublishedLosses(
         0.04634844255,
         0.03392556302,
         (
@@ -90,7 +90,7 @@ PUBLISHED = {
             0.008976840714,
         ),
     ),
-    "factor_dsprites": Losses(
+    "factor_dsprites": PublishedLosses(
         0.02749086912,
         0.02733810549,
         (
@@ -107,7 +107,7 @@ PUBLISHED = {
         ),
         images=500,
     ),
-    "btcvae_dsprites": Losses(
+    "btcvae_dsprites": PublishedLosses(
         0.03414613574,
         0.01541951678,
         (
@@ -126,7 +126,7 @@ PUBLISHED = {
         total_correlation=-0.08195298151,
         dimension_wise_kl=0.007153288136,
     ),
-    "btcvae_dsprites_a-5": Losses(
+    "btcvae_dsprites_a-5": PublishedLosses(
         0.01623133528,
         0.01755921951,
         (
@@ -145,7 +145,7 @@ PUBLISHED = {
         total_correlation=-0.08136614358,
         dimension_wise_kl=0.008713001158,
     ),
-    "btcvae_dsprites_a0": Losses(
+    "btcvae_dsprites_a0": PublishedLosses(
         0.02564057554,
         0.01676147999,
         (
@@ -164,7 +164,7 @@ PUBLISHED = {
         total_correlation=-0.0796007451,
         dimension_wise_kl=0.006181651661,
     ),
-    "btcvae_dsprites_a5": Losses(
+    "btcvae_dsprites_a5": PublishedLosses(
         0.05098105123,
         0.01319883832,
         (

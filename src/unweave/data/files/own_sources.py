@@ -256,7 +256,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ArrayEntry:
     """An array in a file, before it is read."""
 
     shape: tuple[int, ...]
@@ -287,7 +287,7 @@ def _read_npz(path: Path) -> Found:
     headers = npz_headers(path)
     pickled = "holds Python objects, which are not safe to open"
     entries = {
-        key: Entry(header.shape, header.num_bytes, pickled if header.dtype.hasobject else "")
+        key: ArrayEntry(header.shape, header.num_bytes, pickled if header.dtype.hasobject else "")
         for key, header in headers.items()
     }
     images, factors, notes = _choose(path, entries)
@@ -301,11 +301,11 @@ def _read_hdf5(path: Path) -> Found:
         entries = {}
         for key, item in file.items():
             if not isinstance(item, h5py.Dataset):
-                entries[key] = Entry((), 0, "is a group")
+                entries[key] = ArrayEntry((), 0, "is a group")
             elif item.dtype.hasobject and h5py.check_string_dtype(item.dtype) is None:
-                entries[key] = Entry(item.shape or (), 0, "has entries of variable length")
+                entries[key] = ArrayEntry(item.shape or (), 0, "has entries of variable length")
             else:
-                entries[key] = Entry(item.shape or (), item.size * item.dtype.itemsize if item.shape else 0)
+                entries[key] = ArrayEntry(item.shape or (), item.size * item.dtype.itemsize if item.shape else 0)
         images, factors, notes = _choose(path, entries)
         labels = None if factors is None else file[factors]
         if labels is not None:
@@ -313,7 +313,7 @@ def _read_hdf5(path: Path) -> Found:
         return Found(file[images][()], labels, notes)
 
 
-def _choose(path: Path, entries: Mapping[str, Entry]) -> tuple[str, str | None, tuple[str, ...]]:
+def _choose(path: Path, entries: Mapping[str, ArrayEntry]) -> tuple[str, str | None, tuple[str, ...]]:
     """Choose the arrays of images and of factors, and name those that are not used."""
     named = [key for key in IMAGE_KEYS if key in entries]
     images = named or [key for key, entry in entries.items() if len(entry.shape) >= 3 and not entry.unusable]

@@ -45,7 +45,7 @@ def boost_each(jobs: Sequence[Job], *, seed: int, workers: int | None = None) ->
     Each tree is grown by a single thread, so results do not depend on the number of workers.
     """
     limit = (os.cpu_count() or 1) if workers is None else whole("workers", workers, at_least=1)
-    models = [(Regression if job[1].dtype.kind == "f" else Model)(*job) for job in jobs]
+    models = [(Regression if job[1].dtype.kind == "f" else Classification)(*job) for job in jobs]
     learning = sorted((model for model in models if model.can_learn), key=lambda model: -model.scores.size)
     with ThreadPoolExecutor(limit) as pool:
         for turn in range(ROUNDS):
@@ -61,7 +61,7 @@ def run(pool: Executor, tasks: Iterable[Task]) -> None:
         future.result()
 
 
-class Model:
+class Classification:
     """A boosted ensemble during the fit: the scores of both samples, one row per class, which each round adds to.
 
     Two classes share one row, the logit of the second class. Trees are not kept.

@@ -23,7 +23,7 @@ T = TypeVar("T")
 HELD = 1_000  # images of the sample that are kept in memory and reconstructed, if a metric does not say how many
 
 
-class Sample(NamedTuple):
+class CodedSample(NamedTuple):
     """Codes (N, D) and, if they are known, factors (N, K)."""
 
     codes: Floats
@@ -113,29 +113,29 @@ class EncodedData:
         return self._codes[np.searchsorted(self._known, wanted)][places.reshape(-1)]
 
     @cached_property
-    def sample(self) -> Sample:
+    def sample(self) -> CodedSample:
         """Codes (N, D) and factors (N, K) of the random images that all label metrics share."""
         return self._encode_drawn("the sample")
 
     @cached_property
-    def test_sample(self) -> Sample:
+    def test_sample(self) -> CodedSample:
         """Codes and factors of the random images that metrics test on."""
         return self._encode_drawn("the test sample")
 
     @cached_property
-    def pool(self) -> Sample:
+    def pool(self) -> CodedSample:
         """Both samples together, from which samples that share a factor are drawn."""
         (codes, factors), (more, others) = self.sample, self.test_sample
         both = None if factors is None or others is None else torch.cat([factors, others])
-        return Sample(np.concatenate([codes, more]), both)
+        return CodedSample(np.concatenate([codes, more]), both)
 
     @property
-    def joined(self) -> Sample:
+    def joined(self) -> CodedSample:
         """The sample for metrics that split it themselves; of a finite table, both samples up to the size of one."""
         if not self._data.finite_table:
             return self.sample
         codes, factors = self.pool
-        return Sample(codes[: self._samples], None if factors is None else factors[: self._samples])
+        return CodedSample(codes[: self._samples], None if factors is None else factors[: self._samples])
 
     @cached_property
     def images(self) -> Tensor:
@@ -209,15 +209,15 @@ class EncodedData:
             return Drawn(points, None, points)
         return Drawn(None, torch.randint(data.num_images, (n,), generator=generator), None)
 
-    def _encode_drawn(self, purpose: str) -> Sample:
+    def _encode_drawn(self, purpose: str) -> CodedSample:
         self.start(purpose)
         drawn = self._draw(purpose)
         if drawn.points is not None:
-            return Sample(self(drawn.points), drawn.factors)
+            return CodedSample(self(drawn.points), drawn.factors)
         assert drawn.index is not None
         index = drawn.index
         codes = self._encode_images(len(index), lambda rows: self._data.rows(index[rows], self._generator))
-        return Sample(codes, drawn.factors)
+        return CodedSample(codes, drawn.factors)
 
     def _read(self, drawn: Drawn, generator: torch.Generator) -> Tensor:
         if drawn.index is not None:

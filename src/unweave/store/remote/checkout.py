@@ -19,7 +19,7 @@ from unweave.store.folder import CHECKPOINT, CONFIGURATION, LABEL, LOG, NAME, ST
 from unweave.store.lock import HEARTBEAT, LOCK, Busy
 from unweave.store.record import SCORING_ERROR, read_record
 from unweave.store.remote.address import Remote, open_remote
-from unweave.store.remote.claims import SOON, Claim, taken_over
+from unweave.store.remote.claims import SOON, RunClaim, taken_over
 from unweave.store.remote.shared_index import stamp_of
 from unweave.store.state import State, read_state, write_state
 
@@ -98,7 +98,7 @@ def deliver_finished(remote: Remote) -> None:
 class Delivery:
     """The files of a run on this machine, and what the store has of them."""
 
-    def __init__(self, remote: Remote, claim: Claim, seconds: float) -> None:
+    def __init__(self, remote: Remote, claim: RunClaim, seconds: float) -> None:
         self._remote, self._claim, self._run = remote, claim, claim.run
         self._folder = remote.work / claim.run
         self._marks: dict[str, str] = {}  # of the objects of the run

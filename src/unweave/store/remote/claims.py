@@ -34,7 +34,7 @@ GRACE = 30.0  # seconds that a silent claim is watched before it is taken over
 HISTORY = logging.getLogger("unweave.history")
 
 
-class Claim:
+class RunClaim:
     """The right of this process to train a run."""
 
     def __init__(self, objects: Objects, run: str) -> None:
@@ -124,7 +124,7 @@ class Claims:
         self._left: set[str] = set()  # tokens of claims of this process that could not be released
 
     @contextmanager
-    def taken(self, run: str) -> Iterator[Claim]:
+    def taken(self, run: str) -> Iterator[RunClaim]:
         """Hold the claim of a run; raise Busy if another process has it."""
         claim = self._take(run)
         done = threading.Event()
@@ -151,8 +151,8 @@ class Claims:
             except Unavailable:  # this process takes it over at once, others when it is silent
                 self._left.add(claim.token)
 
-    def _take(self, run: str) -> Claim:
-        claim = Claim(self._objects, run)
+    def _take(self, run: str) -> RunClaim:
+        claim = RunClaim(self._objects, run)
         try:
             if claim.take():
                 return claim
