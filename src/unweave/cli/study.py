@@ -392,13 +392,35 @@ def announce(study: Study, workers: int | None) -> None:
 def place(
     engine: str, workers: int | None, address: str | None, cpus: float, gpus: float, device: str | None
 ) -> dict[str, Any]:
-    """Return the options that say where runs are trained, as :meth:`Study.run` takes them."""
+    """Return the options that say where runs are trained.
+
+    Args:
+        engine: "local" or "ray".
+        workers: The number of runs at the same time, None for as many as there is room for.
+        address: The address of a Ray cluster, None to start one.
+        cpus: The CPUs that a run takes on a Ray cluster.
+        gpus: The GPUs that a run takes on a Ray cluster.
+        device: The device of a run, None for the default of the engine.
+
+    Returns:
+        The options, as :meth:`Study.run` takes them.
+    """
     where = {"engine": engine, "workers": workers, "address": address, "cpus": cpus, "gpus": gpus}
     return where | ({"device": device} if device else {})
 
 
 def carry_out(study: Study, part: str | None, *, retry: bool, where: dict[str, Any]) -> dict[str, int]:
-    """Run a study while showing its progress, and return the number of runs in each state."""
+    """Run a study while showing its progress.
+
+    Args:
+        study: The study.
+        part: The part of its runs as I/N, None for all.
+        retry: Whether failed runs are tried again.
+        where: What :func:`place` returned.
+
+    Returns:
+        The number of runs in each state.
+    """
     from unweave.cli.study_display import shown
 
     if where["engine"] == "local":
