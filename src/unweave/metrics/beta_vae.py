@@ -11,7 +11,7 @@ from unweave.factors import FactorSpace
 from unweave.metrics.estimators.parallel_fits import each_factor, logistic_regression
 from unweave.metrics.scoring.chosen_points import Represent, check_positive
 from unweave.metrics.scoring.column_kinds import Kinds
-from unweave.metrics.scoring.draws import Fresh, Pool, draws
+from unweave.metrics.scoring.draws import FreshCodes, Pool, draws
 from unweave.metrics.scoring.inputs import Codes, Factors, Integers, LabelResult
 from unweave.metrics.scoring.sparse_codes import SparseCodes
 from unweave.metrics.scoring.vectors import Groups
@@ -74,7 +74,7 @@ def beta_vae_score(
     return BetaVAEScore(float(model.score(x_test, y_test)), float(model.score(x, y)), missing=source.missing)
 
 
-def _votes(source: Fresh | Pool, votes: int, batch: int) -> tuple[Any, Integers]:
+def _votes(source: FreshCodes | Pool, votes: int, batch: int) -> tuple[Any, Integers]:
     """Return mean absolute differences (votes, D), sparse if codes are, and the shared factors (votes,)."""
     features, labels = [], []
     sparse = isinstance(source, Pool) and isinstance(source.codes, SparseCodes)

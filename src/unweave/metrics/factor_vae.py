@@ -9,7 +9,7 @@ import numpy as np
 from unweave.factors import FactorSpace
 from unweave.metrics.scoring.chosen_points import Represent, check_positive
 from unweave.metrics.scoring.column_kinds import Kinds
-from unweave.metrics.scoring.draws import Fresh, Pool, draws
+from unweave.metrics.scoring.draws import FreshCodes, Pool, draws
 from unweave.metrics.scoring.inputs import Booleans, Codes, Factors, Floats, Integers, LabelResult, dead
 from unweave.metrics.scoring.vectors import Groups
 from unweave.settings import Count, NonNegative, Seed, Several
@@ -87,7 +87,7 @@ def factor_vae_score(
     return FactorVAEScore(accuracy[0], accuracy[1], own, active, missing=source.missing)
 
 
-def _votes(source: Fresh | Pool, votes: int, batch: int, variance: Floats) -> Integers:
+def _votes(source: FreshCodes | Pool, votes: int, batch: int, variance: Floats) -> Integers:
     """Count how often each latent varied least while each factor was fixed, (K, D)."""
     table = np.zeros((source.factors, len(variance)), np.int64)
     for some in source.batches(votes, batch):

@@ -26,7 +26,7 @@ LARGE = 1_000_000  # images, of which a random sample has hardly any twice
 FOLLOWED = 5_000  # images from which it is computed which factors latents follow
 
 
-class Drawn(NamedTuple):
+class DrawnCodes(NamedTuple):
     """Codes (n, D) of random images, and their factors (n, K), None where they are not known."""
 
     codes: Tensor
@@ -114,7 +114,7 @@ class Representation:
         """Encode and decode images (B, C, H, W); the result is in [0, 1]."""
         return self.decode(self.encode(images))
 
-    def draw(self, n: int, generator: torch.Generator, data: FactorData | None = None) -> Drawn:
+    def draw(self, n: int, generator: torch.Generator, data: FactorData | None = None) -> DrawnCodes:
         """Return the codes of n random images of the data, or of other data, with their factors.
 
         No image is drawn twice from data that has few: repeated rows would look like knowledge. There may be fewer.
@@ -122,10 +122,10 @@ class Representation:
         data = self.data() if data is None else data
         if data.num_images > LARGE or (data.stochastic and not data.finite_table):
             images, factors = data.sample(n, generator)
-            return Drawn(self.encode(images), factors)
+            return DrawnCodes(self.encode(images), factors)
         index = torch.randperm(data.num_images, generator=generator)[:n]
         known = data.labels[index] if data.labels is not None else data.space.at(index) if data.has_factors else None
-        return Drawn(self.encode(data.rows(index, generator)), known)
+        return DrawnCodes(self.encode(data.rows(index, generator)), known)
 
     def follows(self, data: FactorData | None = None, *, samples: int = FOLLOWED, bins: int = 20) -> Follows | None:
         """Return which factor each latent follows, above chance; None if the factors are not known or do not vary.
@@ -143,7 +143,7 @@ class Representation:
 
     def draw_labelled(
         self, n: int, generator: torch.Generator, data: FactorData
-    ) -> tuple[Drawn, Mapping[int, str] | None]:
+    ) -> tuple[DrawnCodes, Mapping[int, str] | None]:
         """Draw codes with their factors as scores take them, and return the kinds of the factors, None for a grid."""
         return self.draw(n, generator, data), kinds_of_data(data).declared or None
 

@@ -31,7 +31,7 @@ from unweave.metrics.scoring.inputs import check_codes
 from unweave.metrics.scoring.sparse_codes import SparseCodes, check_sparse, is_sparse
 from unweave.model import Likelihood, Model
 from unweave.names import spelled
-from unweave.representation.interface import BATCH, Drawn, Representation
+from unweave.representation.interface import BATCH, DrawnCodes, Representation
 from unweave.streams import stream
 
 SUMMARISED = 2048  # images that statistics of latents are computed from
@@ -300,22 +300,22 @@ class Codes(Representation):
         """Return the factors and images as a data set."""
         return self._data
 
-    def draw(self, n: int, generator: torch.Generator, data: FactorData | None = None) -> Drawn:
+    def draw(self, n: int, generator: torch.Generator, data: FactorData | None = None) -> DrawnCodes:
         """Return the codes and factors of n random rows, each at most once."""
         if data is not None and data is not self._data:
             raise InputError(f"{self.title} has the codes of its own images only, and no encoder for {data.name}.")
         rows = torch.randperm(len(self.values), generator=generator)[:n]
-        return Drawn(self.rows(rows), None if self.factors is None else self.factors[rows])
+        return DrawnCodes(self.rows(rows), None if self.factors is None else self.factors[rows])
 
     def draw_labelled(
         self, n: int, generator: torch.Generator, data: FactorData
-    ) -> tuple[Drawn, Mapping[int, str] | None]:
+    ) -> tuple[DrawnCodes, Mapping[int, str] | None]:
         """Draw codes with their factors as scores take them, numbers as given, and return the kinds of the factors."""
         if self.table is None:
             return super().draw_labelled(n, generator, data)
         numbers, kinds = read_kinds(self.table, None, None, "drop")
         rows = torch.randperm(len(self.values), generator=generator)[:n]
-        return Drawn(self.rows(rows), torch.from_numpy(numbers)[rows]), kinds.declared
+        return DrawnCodes(self.rows(rows), torch.from_numpy(numbers)[rows]), kinds.declared
 
     def rows(self, index: Tensor) -> Tensor:
         """Return some of the codes (n, D), dense and in single precision."""

@@ -54,7 +54,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class StudyMeasurements:
     """The measurements of a run that a study asks for."""
 
     scores: dict[str, float]
@@ -81,7 +81,7 @@ class Protocols:
         }
         self._matching: dict[tuple[str, str], tuple[bool, int | None, str | None]] = {}  # by metric and protocol
 
-    def chosen(self, record: Record, settings: dict[str, Any]) -> Chosen:
+    def chosen(self, record: Record, settings: dict[str, Any]) -> StudyMeasurements:
         """Return what was measured of a run as asked."""
         measured: dict[int, dict[str, dict[str, float]]] = {}  # by step and metric
         for metric, protocol, numbers, _ in record.measured:
@@ -92,14 +92,14 @@ class Protocols:
             return self._taken(measured, dict.fromkeys(self.metrics, record.step), {})
         best = self._snapshots(self._rule, measured, settings)
         if best is None:
-            return Chosen({}, self.metrics, {})
+            return StudyMeasurements({}, self.metrics, {})
         steps = dict.fromkeys(self.metrics, next(iter(best.values())))  # the first score chooses for other metrics
         steps |= {metric_of(score, self.metrics): step for score, step in reversed(best.items())}
         return self._taken(measured, steps, best)
 
     def _taken(
         self, measured: dict[int, dict[str, dict[str, float]]], steps: dict[str, int], best: dict[str, int]
-    ) -> Chosen:
+    ) -> StudyMeasurements:
         """Return the scores of each metric at its step, and those that chose a snapshot at theirs."""
         scores: dict[str, float] = {}
         for metric, step in steps.items():
@@ -107,7 +107,7 @@ class Protocols:
         for score, step in best.items():
             scores[score] = measured[step][metric_of(score, self.metrics)][score]
         missing = [metric for metric, step in steps.items() if metric not in measured.get(step, {})]
-        return Chosen(scores, tuple(missing), best)
+        return StudyMeasurements(scores, tuple(missing), best)
 
     def _snapshots(
         self, rule: SnapshotRule, measured: dict[int, dict[str, dict[str, float]]], settings: dict[str, Any]

@@ -218,7 +218,7 @@ def collapse_advice(configuration: Configuration) -> str:
     )
 
 
-class Resolved(NamedTuple):
+class ResolvedRecipe(NamedTuple):
     """A composed recipe, its JSON, and the hashes of the user's own parts."""
 
     recipe: Recipe
@@ -226,7 +226,7 @@ class Resolved(NamedTuple):
     sources: dict[str, str]
 
 
-def _resolved(recipe: Source, given: Mapping[str, Any], factors: int | None) -> Resolved:
+def _resolved(recipe: Source, given: Mapping[str, Any], factors: int | None) -> ResolvedRecipe:
     """Compose a recipe; recipes by name without the user's own code are composed once for all seeds and data."""
     if isinstance(recipe, str):
         with contextlib.suppress(TypeError, ValueError):  # settings that are not JSON, such as a function
@@ -237,14 +237,14 @@ def _resolved(recipe: Source, given: Mapping[str, Any], factors: int | None) -> 
 
 
 @lru_cache(maxsize=4096)
-def _resolved_by_name(text: str, factors: int | None) -> Resolved:
+def _resolved_by_name(text: str, factors: int | None) -> ResolvedRecipe:
     recipe, given = json.loads(text)
     return _resolve(recipe, given, factors)
 
 
-def _resolve(recipe: Source, given: Mapping[str, Any], factors: int | None) -> Resolved:
+def _resolve(recipe: Source, given: Mapping[str, Any], factors: int | None) -> ResolvedRecipe:
     made = compose(recipe, given, factors=factors)
-    return Resolved(made, learned_text(made), _sources(made))
+    return ResolvedRecipe(made, learned_text(made), _sources(made))
 
 
 def check_execution(execution: Execution) -> None:

@@ -247,7 +247,7 @@ def _values(index: int, label: Any) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Found:
+class FileContent:
     """The content of a file: images, factors or None, and notes on what was not used."""
 
     images: NDArray[Any]
@@ -264,14 +264,14 @@ class ArrayEntry:
     unusable: str = ""  # why it cannot be read, if so
 
 
-def read_image_file(path: Path) -> Found:
+def read_image_file(path: Path) -> FileContent:
     """Read the images of a file, and its factors if it has any."""
     if not path.exists():
         raise InputError(f"there is no file or folder {path}.")
     try:
         match path.suffix.lower():
             case ".npy":
-                return Found(read_npy(path), None)
+                return FileContent(read_npy(path), None)
             case ".npz":
                 return _read_npz(path)
             case ".h5" | ".hdf5":
@@ -283,7 +283,7 @@ def read_image_file(path: Path) -> Found:
     raise InputError(f"{path} is not a folder, nor an .npy, .npz, .h5 or .hdf5 file.")
 
 
-def _read_npz(path: Path) -> Found:
+def _read_npz(path: Path) -> FileContent:
     headers = npz_headers(path)
     pickled = "holds Python objects, which are not safe to open"
     entries = {
@@ -292,10 +292,10 @@ def _read_npz(path: Path) -> Found:
     }
     images, factors, notes = _choose(path, entries)
     with np.load(path, allow_pickle=False) as archive:
-        return Found(archive[images], None if factors is None else archive[factors], notes)
+        return FileContent(archive[images], None if factors is None else archive[factors], notes)
 
 
-def _read_hdf5(path: Path) -> Found:
+def _read_hdf5(path: Path) -> FileContent:
     h5py = extra("h5py", "hdf5")
     with h5py.File(path) as file:
         entries = {}
@@ -310,7 +310,7 @@ def _read_hdf5(path: Path) -> Found:
         labels = None if factors is None else file[factors]
         if labels is not None:
             labels = np.array((labels.asstr() if h5py.check_string_dtype(labels.dtype) else labels)[()])
-        return Found(file[images][()], labels, notes)
+        return FileContent(file[images][()], labels, notes)
 
 
 def _choose(path: Path, entries: Mapping[str, ArrayEntry]) -> tuple[str, str | None, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from unweave.errors import whole
 from unweave.metrics.estimators.sparse_linear import sparse_logistic, sparse_one_vs_rest, sparse_ridge
 from unweave.metrics.scoring.inputs import Floats, Integers
-from unweave.metrics.scoring.sparse_codes import Shifted
+from unweave.metrics.scoring.sparse_codes import ShiftedCodes
 
 T = TypeVar("T")
 LIBLINEAR = threading.Lock()
@@ -69,7 +69,7 @@ def each_factor(fit: Callable[[int], T], factors: Iterable[int], *, costs: Any =
 
 def logistic_regression(codes: Any, classes: Integers, **settings: Any) -> Any:
     """Fit scikit-learn's logistic regression, or the same to standardised sparse codes."""
-    if isinstance(codes, Shifted):
+    if isinstance(codes, ShiftedCodes):
         return sparse_logistic(codes, classes, **settings)
     from sklearn.linear_model import LogisticRegression
 
@@ -89,7 +89,7 @@ def linear_svm(codes: Any, classes: Integers, **settings: Any) -> Any:
 
 def one_vs_rest(codes: Any, classes: Integers) -> Any:
     """Fit one of scikit-learn's binary logistic regressions per class, each class against the rest."""
-    if isinstance(codes, Shifted):
+    if isinstance(codes, ShiftedCodes):
         return sparse_one_vs_rest(codes, classes)
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
@@ -107,7 +107,7 @@ def linear_regression(codes: Any, values: Floats) -> Any:
 
 def ridge(codes: Any, values: Floats) -> Any:
     """Fit scikit-learn's ridge regression with its default penalty."""
-    if isinstance(codes, Shifted):
+    if isinstance(codes, ShiftedCodes):
         return sparse_ridge(codes, values)
     from sklearn.linear_model import Ridge
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from unweave.metrics.scoring.inputs import Floats, Integers
-from unweave.metrics.scoring.sparse_codes import Shifted
+from unweave.metrics.scoring.sparse_codes import ShiftedCodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,12 +22,12 @@ class SparseLogistic:
     classes_: Integers
     weights: Floats
 
-    def decision(self, codes: Shifted) -> Floats:
+    def decision(self, codes: ShiftedCodes) -> Floats:
         """Return the logits (N, C)."""
         logits: Floats = codes.times(self.weights[:-1]) + self.weights[-1]
         return logits
 
-    def predict_proba(self, codes: Shifted) -> Floats:
+    def predict_proba(self, codes: ShiftedCodes) -> Floats:
         """Return the probability of each class (N, classes)."""
         from scipy.special import expit, softmax
 
@@ -46,7 +46,7 @@ class SparseOneVsRest:
     classes_: Integers
     models: list[SparseLogistic]
 
-    def predict_proba(self, codes: Shifted) -> Floats:
+    def predict_proba(self, codes: ShiftedCodes) -> Floats:
         """Return the probability of each class (N, classes)."""
         second = np.hstack([model.predict_proba(codes)[:, 1:] for model in self.models])
         if second.shape[1] == 1:
@@ -63,13 +63,15 @@ class SparseRidge:
     weights: Floats
     intercept: float
 
-    def predict(self, codes: Shifted) -> Floats:
+    def predict(self, codes: ShiftedCodes) -> Floats:
         """Return the predicted numbers (N,)."""
         predicted: Floats = codes.times(self.weights) + self.intercept
         return predicted
 
 
-def sparse_logistic(codes: Shifted, labels: Integers, *, strength: float = 1.0, max_iter: int = 100) -> SparseLogistic:
+def sparse_logistic(
+    codes: ShiftedCodes, labels: Integers, *, strength: float = 1.0, max_iter: int = 100
+) -> SparseLogistic:
     """Fit a logistic regression with an L2 penalty, multinomial if there are more than two classes.
 
     Args:
@@ -111,19 +113,19 @@ def sparse_logistic(codes: Shifted, labels: Integers, *, strength: float = 1.0, 
     return SparseLogistic(classes, found.x.reshape(latents + 1, outputs))
 
 
-def sparse_one_vs_rest(codes: Shifted, labels: Integers) -> SparseOneVsRest:
+def sparse_one_vs_rest(codes: ShiftedCodes, labels: Integers) -> SparseOneVsRest:
     """Fit one binary logistic regression per class, each class against the rest; one in all if there are two."""
     classes = np.unique(labels)
     fitted = classes[1:] if len(classes) == 2 else classes
     return SparseOneVsRest(classes, [sparse_logistic(codes, (labels == each).astype(np.int64)) for each in fitted])
 
 
-def sparse_ridge(codes: Shifted, values: Floats, *, penalty: float = 1.0) -> SparseRidge:
+def sparse_ridge(codes: ShiftedCodes, values: Floats, *, penalty: float = 1.0) -> SparseRidge:
     """Fit a ridge regression, whose intercept has no penalty, by LSQR to the precision of floats."""
     from scipy.sparse.linalg import LinearOperator, lsqr
 
     mean, middle = codes.matrix.mean(0) + codes.rest, float(values.mean())
-    centred = Shifted(codes.matrix, codes.rest - mean)
+    centred = ShiftedCodes(codes.matrix, codes.rest - mean)
     operator: Any = LinearOperator(
         codes.shape, matvec=centred.times, rmatvec=centred.transposed_times, dtype=np.float64
     )

@@ -31,7 +31,7 @@ from unweave.metrics.scoring.vectors import Groups
 LATENTS = 32  # of wider codes, fewer votes are drawn at a time
 
 
-class Fresh:
+class FreshCodes:
     """Codes of new points of a factor space, encoded as they are drawn: the published form.
 
     Args:
@@ -178,7 +178,7 @@ def draws(
     kinds: Kinds = None,
     groups: Groups = None,
     sparse: bool = False,
-) -> Fresh | Pool:
+) -> FreshCodes | Pool:
     """Return where a metric draws codes from: a function of points with their space, or codes with their factors.
 
     Args:
@@ -197,7 +197,7 @@ def draws(
     if isinstance(space, FactorSpace):
         if groups is not None:
             raise InputError(f"{metric}: groups need codes with factors; let the function of points join the columns.")
-        return Fresh(metric, represent, space, seed, at_least)
+        return FreshCodes(metric, represent, space, seed, at_least)
     if callable(represent) and not hasattr(represent, "__array__") and not is_sparse(represent):
         raise InputError(
             f"{metric}: needs a function of points with the FactorSpace of the points, or codes with their factors, "

@@ -31,7 +31,7 @@ class CodedSample(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Drawn:
+class RandomImages:
     """Random images, identified by their points on the grid (N, K), by their positions (N,) or by both."""
 
     points: Tensor | None
@@ -42,10 +42,10 @@ class Drawn:
         named = self.index if self.points is None else self.points
         return 0 if named is None else len(named)
 
-    def part(self, rows: slice) -> Drawn:
+    def part(self, rows: slice) -> RandomImages:
         """Return some of the rows."""
         columns = (self.points, self.index, self.factors)
-        return Drawn(*(None if column is None else column[rows] for column in columns))
+        return RandomImages(*(None if column is None else column[rows] for column in columns))
 
 
 def sample_sizes(data: FactorData, samples: int, test_samples: int) -> tuple[int, int]:
@@ -195,19 +195,19 @@ class EncodedData:
         )
         return np.concatenate([mean for mean, _ in pairs]), np.concatenate([logvar for _, logvar in pairs])
 
-    def _draw(self, purpose: str) -> Drawn:
+    def _draw(self, purpose: str) -> RandomImages:
         data, test = self._data, purpose == "the test sample"
         if data.finite_table:
             order = torch.randperm(data.num_images, generator=stream(self._seed, "the images"))
             samples, tested = sample_sizes(data, self._samples, self._test_samples)
             index = order[:tested] if test else order[tested : tested + samples]
             labels = None if data.labels is None else data.labels[index]
-            return Drawn(labels if data.has_factors and not data.stochastic else None, index, labels)
+            return RandomImages(labels if data.has_factors and not data.stochastic else None, index, labels)
         n, generator = self._test_samples if test else self._samples, stream(self._seed, purpose)
         if data.has_factors and data.can_intervene:
             points = data.space.sample(n, generator)
-            return Drawn(points, None, points)
-        return Drawn(None, torch.randint(data.num_images, (n,), generator=generator), None)
+            return RandomImages(points, None, points)
+        return RandomImages(None, torch.randint(data.num_images, (n,), generator=generator), None)
 
     def _encode_drawn(self, purpose: str) -> CodedSample:
         self.start(purpose)
@@ -219,7 +219,7 @@ class EncodedData:
         codes = self._encode_images(len(index), lambda rows: self._data.rows(index[rows], self._generator))
         return CodedSample(codes, drawn.factors)
 
-    def _read(self, drawn: Drawn, generator: torch.Generator) -> Tensor:
+    def _read(self, drawn: RandomImages, generator: torch.Generator) -> Tensor:
         if drawn.index is not None:
             return self._data.rows(drawn.index, generator)
         assert drawn.points is not None

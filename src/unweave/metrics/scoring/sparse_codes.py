@@ -105,7 +105,7 @@ class SparseCodes:
 
 
 @dataclass(frozen=True, eq=False)
-class Shifted:
+class ShiftedCodes:
     """Codes (N, D) that have the value ``rest`` (D,) plus what a CSR array stores."""
 
     matrix: Any
@@ -119,9 +119,9 @@ class Shifted:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: Any) -> Shifted:
+    def __getitem__(self, rows: Any) -> ShiftedCodes:
         """Return some of the rows."""
-        return Shifted(self.matrix[rows], self.rest)
+        return ShiftedCodes(self.matrix[rows], self.rest)
 
     def times(self, weights: Floats) -> Floats:
         """Return the product with weights (D,) or (D, C)."""
@@ -137,10 +137,10 @@ class Shifted:
         return product
 
 
-def standardised_sparse(train: SparseCodes, *others: SparseCodes) -> tuple[Shifted, ...]:
+def standardised_sparse(train: SparseCodes, *others: SparseCodes) -> tuple[ShiftedCodes, ...]:
     """Standardise latents to mean 0 and standard deviation 1 on the first sample; constant ones become 0."""
     mean, std = train.scale
-    return tuple(Shifted(_scaled(codes.matrix, 1 / std), -mean / std) for codes in (train, *others))
+    return tuple(ShiftedCodes(_scaled(codes.matrix, 1 / std), -mean / std) for codes in (train, *others))
 
 
 def _scaled(matrix: Any, factors: Floats) -> Any:

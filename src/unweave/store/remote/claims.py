@@ -24,7 +24,7 @@ from typing import Any
 
 from unweave.errors import Unavailable
 from unweave.store.lock import Busy, is_alive, machine, started_of
-from unweave.store.remote.objects import Objects, Seen
+from unweave.store.remote.objects import Objects, StoredObject
 
 CLAIMS = "claims"
 INTERVAL = 30.0  # seconds between two signs of life
@@ -48,7 +48,7 @@ class RunClaim:
         self.token = uuid.uuid4().hex
         self._owner = {"host": machine(), "pid": os.getpid(), "started": started_of(os.getpid()), "token": self.token}
 
-    def take(self, seen: Seen | None = None) -> bool:
+    def take(self, seen: StoredObject | None = None) -> bool:
         """Create the claim, or replace one that was seen, and return whether this process has the run now."""
         began = time.monotonic()
         mark = self._objects.put(self._path, self._content(), expected="" if seen is None else seen.mark)
@@ -166,7 +166,7 @@ class Claims:
             raise
         raise Busy(f"the run {run} of {self._objects.address} is being trained by another process.")
 
-    def _is_dead(self, run: str, seen: Seen) -> bool:
+    def _is_dead(self, run: str, seen: StoredObject) -> bool:
         """Return whether the owner of a claim is known to be dead, or has been silent for too long.
 
         A claim that is about to be silent for too long is watched until it is, or until it changes.
@@ -188,7 +188,7 @@ class Claims:
             left = self._until_silent(run, again)
         return True
 
-    def _until_silent(self, run: str, seen: Seen) -> float:
+    def _until_silent(self, run: str, seen: StoredObject) -> float:
         """Return the seconds after which a claim counts as silent if it does not change."""
         now = time.monotonic()
         age = min(seen.age or 0.0, SILENT - GRACE)

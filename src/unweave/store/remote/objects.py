@@ -39,7 +39,7 @@ CONNECTION = {  # settings of botocore; it repeats nothing itself
 }
 
 
-class Seen(NamedTuple):
+class StoredObject(NamedTuple):
     """An object as it was read."""
 
     content: bytes
@@ -86,11 +86,13 @@ class Objects:
         paths = {str(path)[below:] if self.root else str(path).lstrip("/"): info for path, info in found.items()}
         return {path: (_mark(info), None) for path, info in paths.items() if path.startswith(prefix)}
 
-    def look(self, path: str, *, patience: float | None = None) -> Seen | None:
+    def look(self, path: str, *, patience: float | None = None) -> StoredObject | None:
         """Return the content of an object with its mark and age, None if there is no such object."""
         try:
             info = self._tried(lambda: self.system.info(self._at(path)), patience)
-            return Seen(bytes(self._tried(lambda: self.system.cat_file(self._at(path)), patience)), _mark(info), None)
+            return StoredObject(
+                bytes(self._tried(lambda: self.system.cat_file(self._at(path)), patience)), _mark(info), None
+            )
         except FileNotFoundError:
             return None
 
@@ -274,19 +276,19 @@ class S3Objects(Objects):
             if not more:
                 return
 
-    def look(self, path: str, *, patience: float | None = None) -> Seen | None:
+    def look(self, path: str, *, patience: float | None = None) -> StoredObject | None:
         """Return the content of an object with its mark and age, None if there is no such object."""
 
-        async def read() -> Seen:
+        async def read() -> StoredObject:
             got = await self.system._call_s3("get_object", **self._key(path))
             async with got["Body"] as body:
                 content = await body.read()
-            return Seen(content, _mark(got, len(content)), _age(got, got))
+            return StoredObject(content, _mark(got, len(content)), _age(got, got))
 
         from fsspec.asyn import sync
 
         try:
-            seen: Seen = self._tried(lambda: sync(self.system.loop, read), patience)
+            seen: StoredObject = self._tried(lambda: sync(self.system.loop, read), patience)
         except FileNotFoundError:
             return None
         return seen

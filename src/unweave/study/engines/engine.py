@@ -51,5 +51,5 @@ class Engine:
         if self.name == "local":
             processes.run_tasks(tasks, self.workers or processes.default_workers(), report, watch)
         else:
-            wanted = ray_engine.Wanted(self.workers, self.address, float(self.cpus), float(self.gpus))
+            wanted = ray_engine.ClusterRequest(self.workers, self.address, float(self.cpus), float(self.gpus))
             ray_engine.run_tasks(tasks, wanted, report, watch)

@@ -36,7 +36,7 @@ ENVIRONMENT = {  # Ray reads these when it is imported, or when it starts
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ClusterRequest:
     """The cluster, how many runs it trains at the same time at most, and what each of them needs."""
 
     workers: int | None
@@ -61,7 +61,10 @@ class Node(NamedTuple):
 
 
 def run_tasks(
-    tasks: Mapping[str, Task], wanted: Wanted, report: Callable[[Report], None], watch: Callable[[list[str], str], None]
+    tasks: Mapping[str, Task],
+    wanted: ClusterRequest,
+    report: Callable[[Report], None],
+    watch: Callable[[list[str], str], None],
 ) -> None:
     """Carry out tasks on a Ray cluster.
 
@@ -138,7 +141,7 @@ def _worker() -> Worker:
 
 
 @contextmanager
-def _cluster(ray: Any, wanted: Wanted) -> Iterator[None]:
+def _cluster(ray: Any, wanted: ClusterRequest) -> Iterator[None]:
     """Connect to a cluster, or start one on this machine that ends with this block."""
     if wanted.address and wanted.address.startswith("ray://"):
         raise InputError(f"give the address of the cluster as HOST:PORT, as for ray start, got {wanted.address!r}.")
@@ -162,7 +165,7 @@ def _cluster(ray: Any, wanted: Wanted) -> Iterator[None]:
         ray.shutdown()
 
 
-def _check_nodes(ray: Any, wanted: Wanted) -> None:
+def _check_nodes(ray: Any, wanted: ClusterRequest) -> None:
     """Raise an InputError if no node has what a run needs, which would be waited for forever."""
     if not _nodes(ray, wanted):
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
@@ -173,7 +176,7 @@ def _check_nodes(ray: Any, wanted: Wanted) -> None:
         )
 
 
-def _nodes(ray: Any, wanted: Wanted) -> dict[str, Node]:
+def _nodes(ray: Any, wanted: ClusterRequest) -> dict[str, Node]:
     """Return the nodes that are alive and large enough for a run."""
     found = {}
     for node in (node for node in ray.nodes() if node["Alive"]):
@@ -206,7 +209,7 @@ def _submitted(carry_out: Any, task: Task, aside: list[str]) -> Any:
     return carry_out.options(**others).remote(task)
 
 
-def _remote(ray: Any, wanted: Wanted) -> Any:
+def _remote(ray: Any, wanted: ClusterRequest) -> Any:
     threads = str(max(1, int(wanted.cpus)))
     return ray.remote(
         num_cpus=wanted.cpus,
