@@ -9,7 +9,7 @@ from scipy.stats import ttest_ind
 from tests.questions.tables import noise_table, study_table
 from unweave.errors import InputError
 from unweave.questions import method_differences
-from unweave.questions.method_differences import compare, draw_method_differences, holm
+from unweave.questions.method_differences import difference_of_means, draw_method_differences, holm
 
 
 @pytest.mark.parametrize("test", ["welch", "student"])
@@ -27,7 +27,7 @@ def test_tests_and_intervals_are_those_of_the_formulas(test: str, side: str, spr
     value, reach = mean / np.sqrt(error2), law.ppf(0.95) * np.sqrt(error2)
     p = {"two-sided": 2 * law.sf(abs(value)), "greater": law.sf(value), "less": law.cdf(value)}[side]
     expected = (mean, mean - reach, mean + reach, value, law.args[0], p)
-    assert compare(a, b, test, side, 0.9) == pytest.approx(expected)
+    assert difference_of_means(a, b, test, side, 0.9) == pytest.approx(expected)
 
 
 def test_equal_groups_have_the_same_t_and_other_degrees_of_freedom() -> None:

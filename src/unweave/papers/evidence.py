@@ -244,15 +244,15 @@ def compare(runs: pandas.DataFrame, one: str, other: str, score: str) -> Test | 
     Returns:
         The test, None if one of the methods has fewer than two runs.
     """
-    from scipy.stats import ttest_ind
+    from unweave.questions.method_differences import difference_of_means
 
     if score not in runs:
         return None
     a, b = (finite(runs[runs["method"] == method][score]) for method in (one, other))
     if len(a) < 2 or len(b) < 2:
         return None
-    test = ttest_ind(a, b)
-    return Test((one, other), (a.mean(), b.mean()), (len(a), len(b)), float(test.statistic), float(test.pvalue))
+    _, _, _, t, _, p = difference_of_means(a, b, "student")
+    return Test((one, other), (a.mean(), b.mean()), (len(a), len(b)), t, p)
 
 
 def judge_above(sentence: str, runs: pandas.DataFrame, one: str, others: Sequence[str], score: str) -> Claim:

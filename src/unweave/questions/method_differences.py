@@ -87,7 +87,9 @@ def method_differences(
             samples = {name: values for name, values in samples.items() if len(values) > 1}
             for one, other in _pairs([name for name in runs["method"].unique() if name in samples], reference):
                 a, b = samples[one], samples[other]
-                rows.append((metric, data, one, other, len(a), len(b), *compare(a, b, test, side, confidence)))
+                rows.append(
+                    (metric, data, one, other, len(a), len(b), *difference_of_means(a, b, test, side, confidence))
+                )
     if not rows:
         raise TableError(
             "method_differences",
@@ -135,7 +137,7 @@ def draw_method_differences(result: pandas.DataFrame, *, level: float = 0.05) ->
     return lay_out(panels.figure, panels.axes, height=max(0.15 * len(pairs), 0.5), **look)
 
 
-def compare(
+def difference_of_means(
     a: Floats, b: Floats, test: str = "welch", side: str = "two-sided", confidence: float = 0.95
 ) -> tuple[float, float, float, float, float, float]:
     """Test the difference of the means of two samples.
