@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -115,3 +116,19 @@ def test_sparse_codes_from_a_file_of_scipy_score_as_dense_ones(
     np.savez("wrong.npz", format=b"csr", shape=[3, 3], data=np.ones(2))
     assert run(monkeypatch, "score", "--codes", "wrong.npz", *names) == 2
     assert "wrong.npz cannot be read as a sparse matrix of scipy" in capsys.readouterr().err
+
+
+def test_json_has_chance_levels_and_intervals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    factors = np.random.default_rng(0).integers(0, 3, (200, 2))
+    np.save(tmp_path / "codes.npy", factors + 0.1)
+    np.save(tmp_path / "factors.npy", factors)
+    given = ["--codes", str(tmp_path / "codes.npy"), "--factors", str(tmp_path / "factors.npy"), "--metric", "mig"]
+    assert run(monkeypatch, "score", *given, "--json", "--null", "9", "--bootstrap", "5") == 0
+    plain = json.loads(capsys.readouterr().out)
+    expected = unweave.score_codes(factors + 0.1, factors, metrics="mig", null=9, bootstrap=5)
+    assert plain["mig"] == expected.table["mig"]
+    assert plain["worth"] == {"mig": asdict(expected.worth["mig"])}
+    assert run(monkeypatch, "score", *given, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"mig": plain["mig"]}

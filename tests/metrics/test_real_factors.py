@@ -189,6 +189,9 @@ def test_kinds_can_be_given_by_name_and_with_the_table() -> None:
         )
     with pytest.raises(InputError, match="one kind for each of the 2 factors"):
         unweave.score_codes(codes, columns, metrics="mig", kinds=["ordered"])
+    for wrong in ({**columns, "age": columns["age"][:5]}, {"age": np.ones((len(LABELS), 2))}):
+        with pytest.raises(InputError, match="columns of factors must have one value for each row, got shapes"):
+            unweave.score_codes(codes, wrong, metrics="mig")
 
 
 def test_a_table_can_have_a_test_sample_and_the_rows_that_it_lacks_are_counted() -> None:

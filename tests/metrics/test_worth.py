@@ -140,3 +140,20 @@ def test_the_table_has_chance_and_p_value() -> None:
     assert f"<td style='{WORDS}'>0.1</td>" in scores._repr_html_()
     plain = unweave.score_codes(CODES, LABELS, metrics="mig")
     assert table_rows(plain.table, plain.worth)[0] == ("metric", "score", "better", "range")
+
+
+def test_a_part_of_the_rows_that_cannot_be_scored_leaves_the_score() -> None:
+    """The factor has another value in one row only, which half of the half-samples lack."""
+    rare = np.where(np.arange(500) < 1, 1, 0)
+    scores = unweave.score_codes(CODES, rare, metrics=["mig", "mcc"], bootstrap=20)
+    assert scores["mig"].score == metrics.mig(CODES, rare).score
+    assert "mig" not in scores.worth
+    assert "needs at least one factor that varies" in scores.notes["chance and interval of mig"]
+
+
+def test_one_repetition_has_no_spread() -> None:
+    for given in (1, {"mig": 1}):
+        with pytest.raises(InputError, match=r"null( of mig)? must be 0 or at least 2"):
+            unweave.score_codes(CODES, LABELS, metrics="mig", null=given)
+        with pytest.raises(InputError, match=r"bootstrap( of mig)? must be 0 or at least 2"):
+            unweave.score_codes(CODES, LABELS, metrics="mig", bootstrap=given)

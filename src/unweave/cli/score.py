@@ -7,6 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,6 +39,7 @@ from unweave.cli.options import (
 )
 from unweave.errors import InputError
 from unweave.key_values import names_in, parse, split_data
+from unweave.plain_json import to_plain
 
 if TYPE_CHECKING:
     from unweave.data import FactorData
@@ -141,8 +143,8 @@ def score(
     """Score runs, encoders of your own (module:name with --data), or codes against factors.
 
     Without --metric, all metrics that apply are computed, and the others are listed with the reason. The scores of a
-    run are stored with it and are not measured again with the same settings. With --json, only scores are printed:
-    a metric that was not computed has no entry.
+    run are stored with it and are not measured again with the same settings. With --json, only scores are printed,
+    and "worth" with --null or --bootstrap: a metric that was not computed has no entry.
     """
     if workers is not None and workers > (cores := os.cpu_count() or 1):
         raise InputError(f"--threads must be at most the number of cores of this machine, {cores}, got {workers}.")
@@ -221,10 +223,9 @@ def _score(
         return each.folder.name if isinstance(each, Run) else each.name
 
     scored = {name_of(each): measure(each, data, **arguments) for each in opened}
-    if as_json and isinstance(opened[0], Codes):
-        print_line(scored[name_of(opened[0])].table_to_json())
-    elif as_json:
-        print_json({name: json.loads(scores.table_to_json()) for name, scores in scored.items()})
+    if as_json:
+        plain = {name: _plain(scores) for name, scores in scored.items()}
+        print_json(plain[name_of(opened[0])] if isinstance(opened[0], Codes) else plain)
     elif len(scored) == 1:
         print_scores(next(iter(scored.values())), matrix=matrix)
     else:
@@ -244,6 +245,13 @@ def _score(
         for name, scores in shown.items():
             print_follows(scores, f"{name}:", matrix=matrix)
         _print_left_out(shown)
+
+
+def _plain(scores: Scores) -> dict[str, Any]:
+    """Return the scores by name and, if chance levels or intervals were asked for, these as "worth"."""
+    table: dict[str, Any] = json.loads(scores.table_to_json())
+    worth = {name: {key: to_plain(value) for key, value in asdict(each).items()} for name, each in scores.worth.items()}
+    return table | ({"worth": worth} if worth else {})
 
 
 def _print_against(library: str, given: GivenCodes, metrics: list[str] | None, seed: int, as_json: bool) -> None:

@@ -94,6 +94,9 @@ class Table:
         kinds = _checked_kinds(kinds, columns)
         if not columns:
             raise InputError("the table of factors has no columns.")
+        shapes = {np.shape(column) for column in columns.values()}
+        if len(shapes) > 1 or len(next(iter(shapes))) != 1:
+            raise InputError(f"columns of factors must have one value for each row, got shapes {sorted(shapes)}.")
         absent = {name: missing_in(column) for name, column in columns.items()}
         counts = _count_missing(absent, missing)
         factors: dict[str, Factor] = {}

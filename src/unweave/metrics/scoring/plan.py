@@ -277,7 +277,10 @@ class _Measured:
             if note:
                 self.scores.notes[metric.name] = note
         result = self.scores.results[metric.name] = _computed(metric, arguments, given, self._settings)
-        self.scores.worth.update(_worth(metric, arguments, given, self._settings, result, self._repeats))
+        try:
+            self.scores.worth.update(_worth(metric, arguments, given, self._settings, result, self._repeats))
+        except InputError as error:  # of a permutation or a half-sample; the score itself is there
+            self.scores.notes[f"chance and interval of {metric.name}"] = f"not found, as in a part of the rows {error}"
 
 
 def check_metrics(

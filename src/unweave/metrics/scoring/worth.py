@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.errors import unknown, whole
+from unweave.errors import InputError, unknown, whole
 from unweave.names import score_fields
 from unweave.progress import progress
 
@@ -64,12 +64,20 @@ def repeats_of(what: str, given: Repeats, metrics: Sequence[Metric], *, every: b
         for name in given:
             if name not in known:
                 raise unknown(f"metric of {what}", str(name), known)
-        return {name: whole(f"{what} of {name}", given.get(name, 0)) for name in known}
-    count = whole(what, given)
+        return {name: _repeats(f"{what} of {name}", given.get(name, 0)) for name in known}
+    count = _repeats(what, given)
     return {
         metric.name: count if not every or metric.most_repeats is None else min(count, metric.most_repeats)
         for metric in metrics
     }
+
+
+def _repeats(what: str, given: Any) -> int:
+    """Return how often to repeat; a single repetition would have no spread."""
+    count = whole(what, given)
+    if count == 1:
+        raise InputError(f"{what} must be 0 or at least 2, as one repetition has no spread, got 1.")
+    return count
 
 
 def repeats_note(null: Repeats, bootstrap: Repeats, counts: Sequence[Mapping[str, int]]) -> dict[str, str]:
