@@ -94,3 +94,8 @@ def test_the_folder_of_a_fit_goes_with_its_run_and_with_its_failure(
         with pytest.raises((InputError, Diverged)):
             Estimator(recipe, steps=30, settings=settings).fit(images)
         assert list(tmp_path.iterdir()) == []
+
+
+def test_settings_must_have_names(images: NDArray[np.uint8]) -> None:
+    with pytest.raises(InputError, match=r"settings must be a mapping .* got \[1\]"):
+        Estimator("pca", settings=[1]).fit(images)  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from unweave.data import load
+from unweave.errors import InputError
 from unweave.training import Run, train
 
 Images = NDArray[Any]
@@ -62,6 +63,8 @@ class Estimator(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def fit(self, X: Images, y: object = None) -> Self:  # noqa: N803
         """Train the recipe on images; ``y`` is ignored, as by all transformers that need no labels."""
+        if not isinstance(self.settings, Mapping | None):
+            raise InputError(f"settings must be a mapping of names to values, got {self.settings!r}.")
         data = load(np.asarray(X))
         given = dict(self.settings or {}) | ({} if self.steps is None else {"steps": self.steps})
         if self.store is not None:
