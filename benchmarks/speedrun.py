@@ -88,7 +88,8 @@ class Bar:
 
 ROOMS = Bar("rooms3d", {"dci.disentanglement": 0.6, "psnr": 27.0}, (scores("psnr"), scores("dci")))
 SPRITES = Bar("dsprites", {"mig": 0.1}, (scores("mig"),))
-DOTS = Bar("three_dots", {"isolation": 0.7}, (isolation,))
+# A model that has learned one or two dots isolates them well, so that the isolation alone is passed at once.
+DOTS = Bar("three_dots", {"isolation": 0.7, "psnr": 17.0}, (scores("psnr"), isolation))
 BARS = {
     "beta_vae": SPRITES,
     "annealed_vae": SPRITES,

@@ -36,6 +36,13 @@ def test_runs_that_differ_in_another_setting_are_not_pooled() -> None:
     assert means == {("beta_vae", 1.0): 2.0, ("beta_vae", 4.0): 5.0, ("beta_vae, blur 31", 1.0): 0.0}
 
 
+def test_values_of_settings_may_be_dictionaries_and_protocols_are_none() -> None:
+    plain = table().head(4)
+    terms = plain.assign(terms=[{"kl": 1.0}, {"kl": 2.0}] * 2, seed=0, protocol=[{"seed": seed} for seed in range(4)])
+    result = make_score_by_spacing(terms)
+    assert set(result.frame["method"]) == {"beta_vae, terms {'kl': 1.0}", "beta_vae, terms {'kl': 2.0}"}
+
+
 def test_a_setting_must_be_a_number_of_the_table() -> None:
     with pytest.raises(InputError, match=r"lacks the column 'data.spacin'. Did you mean 'data.spacing'"):
         make_score_by_spacing(table(), setting="data.spacin")

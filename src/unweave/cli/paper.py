@@ -86,6 +86,7 @@ def run_paper(
         carry_out(study, None, retry=retry, where=place(engine, workers, address, cpus, gpus, device))
     table = finding.table(study)
     folder = out or Path(f"paper-{finding.name}") / (scale if finding.scales else "")
+    write_output(folder / f"{finding.name}.csv", table.to_csv(index=False))
     command = ["unweave", "paper", "run", finding.name, *(["--scale", scale] if finding.scales else [])]
     command += [word for setting in settings or () for word in ("--set", setting)]
     document = write_document(
@@ -93,7 +94,6 @@ def run_paper(
     )
     for picture, figure in document.figures:
         save_figure(figure, folder / picture_file(finding, picture))
-    write_output(folder / f"{finding.name}.csv", table.to_csv(index=False))
     path = write_output(folder / f"{finding.name}.html", report(document))
     for claim in document.answer.claims:
         print_line(f"{claim.verdict:10}  {claim.sentence}  {claim.evidence}")

@@ -79,9 +79,10 @@ def make_score_by_spacing(
 
 def _told_apart(table: pandas.DataFrame, keys: list[str]) -> list[str]:
     """Return the settings in which runs with the same keys differ."""
-    results = {"run", "state", "step", "seconds", "error", "configuration", *METRICS}
+    results = {"run", "state", "step", "seconds", "error", "configuration", "protocol", *METRICS}
     settings = [name for name in table if name not in keys and name.partition(".")[0] not in results]
-    values = table.groupby(keys, dropna=False)[settings].nunique(dropna=False)
+    texts = table.assign(**{name: table[name].astype(str) for name in settings})  # some are dictionaries, as of terms
+    values = texts.groupby(keys, dropna=False)[settings].nunique(dropna=False)
     return [name for name in settings if (values[name] > 1).any()]
 
 

@@ -30,21 +30,19 @@ class PerPixel:
 _RATE: dict[str, Any] = {"lr": 1e-4, "lr.schedule": "cosine", "lr.start": 1e-3, "lr.after": 0.5, "lr.over": 0.5}
 _WARM: dict[str, Any] = {"kl.schedule": "linear", "kl.over": 0.1}
 _VAE: dict[str, Any] = {"steps": 12_000, "batch": 64, "net": "conv64", "net.activation": "gelu", **_RATE, **_WARM}
-# Shorter runs: 2e-3 until half of the run, then down to a tenth of it, and nets of half width.
-_FALL: dict[str, Any] = {"lr": 2e-4, "lr.schedule": "cosine", "lr.start": 2e-3, "lr.after": 0.5, "lr.over": 0.5}
-_SHORT: dict[str, Any] = {"steps": 6_000, "batch": 64, "net": "conv64", "net.width": 0.5}
-_SHORT |= {"net.activation": "gelu", **_FALL}
+# Shorter runs: twice the learning rate, and nets of half width.
+_SHORT: dict[str, Any] = {"steps": 6_000, "batch": 64, "net": "conv64", "net.width": 0.5, "net.activation": "gelu"}
+_SHORT |= {**_RATE, "lr": 2e-4, "lr.start": 2e-3}
 # A KL so strong that nothing is learned at first, and that weakens until half of the run, lets in one factor after
 # another. Runs of the seeds 900 and 901 on dSprites that ended with β = 8 had a MIG of 0.13 to 0.20 after 6,000 steps;
 # with a constant β of 8, 16 or 32 it was 0.03 to 0.10.
 _FADE: dict[str, Any] = {"kl.schedule": "linear", "kl.start": PerPixel(256.0), "kl.over": 0.5}
 # Quantised latents: 2e-3 for 30 % of the run, then down to 1e-4, as chosen by the runs of seed 900 for tripod/lite.
 # On Rooms3D one run of seed 900 had a DCI of 0.57 after its 10,000 steps, and of 0.68 after 10,500 of 15,000.
-_LONG_FALL: dict[str, Any] = {"lr": 1e-4, "lr.schedule": "cosine", "lr.start": 2e-3, "lr.after": 0.3, "lr.over": 0.7}
-_CODES: dict[str, Any] = {"steps": 15_000, "batch": 32, "net": "conv64", "net.activation": "gelu", **_LONG_FALL}
+_FALL: dict[str, Any] = {"lr": 1e-4, "lr.schedule": "cosine", "lr.start": 2e-3, "lr.after": 0.3, "lr.over": 0.7}
+_CODES: dict[str, Any] = {"steps": 15_000, "batch": 32, "net": "conv64", "net.activation": "gelu", **_FALL}
 _CODES |= {"optimiser.name": "adamw", DECAY: 4.0}
-# One run of seed 900 of JL1-VAE on three-dots had an isolation of 0.98 after 4,000 steps of these.
-_JACOBIAN: dict[str, Any] = {"batch": 64, "net": "mlp", "start": "jl1", "beta": AUTO}
+_JACOBIAN: dict[str, Any] = {"steps": 20_000, "batch": 64, "net": "mlp", "start": "jl1", "beta": AUTO, **_RATE}
 FAST: dict[str, dict[str, Any]] = {  # the one table of presets; every key is a setting that --set takes
     "vae": _VAE,
     "beta_vae": {**_SHORT, **_FADE, "beta": PerPixel(32.0)},
@@ -54,8 +52,8 @@ FAST: dict[str, dict[str, Any]] = {  # the one table of presets; every key is a 
     "annealed_vae": {**_SHORT, "capacity": 8.0, "gamma": PerPixel(100.0)},
     "dip_vae_i": _VAE,
     "dip_vae_ii": _VAE,
-    "jl1_vae": {**_JACOBIAN, "steps": 10_000, **_FALL, "gamma": 0.3, "jacobian_l1.columns": 1},
-    "jl2_vae": {**_JACOBIAN, "steps": 30_000, "lr": 1e-3, "jacobian_l2.columns": 1},
+    "jl1_vae": {**_JACOBIAN, "jacobian_l1.columns": 1},
+    "jl2_vae": {**_JACOBIAN, "jacobian_l2.columns": 1},
     "ada_gvae": {**_SHORT, **_FADE, "beta": PerPixel(32.0)},
     "ada_ml_vae": {**_SHORT, **_FADE, "beta": PerPixel(32.0)},
     "qlae": _CODES,
