@@ -156,13 +156,15 @@ def train_disent(recipe: str, seed: int, data: unweave.FactorData, watch: Watch)
     from disent.frameworks import vae
     from disent.model import AutoEncoder
     from disent.model.ae import DecoderConv64, EncoderConv64
+    from lightning.pytorch import Trainer
 
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     net = {"x_shape": (1, 64, 64), "z_size": 10}
     method = getattr(vae, DISENT[recipe])
     module = method(AutoEncoder(EncoderConv64(**net, z_multiplier=2), DecoderConv64(**net)), cfg=method.cfg())
-    module.log_dict = lambda *_, **__: None  # needs the trainer
+    module.log_dict = lambda *_, **__: None  # needs a training that runs
+    module.trainer = trainer = Trainer(barebones=True)  # noqa: F841  # the module has a weak reference
     optimiser = module.configure_optimizers()
     step = 0
     while True:
