@@ -215,9 +215,14 @@ def test_the_page_of_a_speedrun(speedrun: ModuleType, targets: ModuleType) -> No
     assert (
         "| 0.5 | > 2.0 (0 of 1 passed) | > 5.0 | ≥ 5 | mig 0.20 (0.10 to 0.30) | mig 0.03 (0.03 to 0.03) |" in published
     )
-    assert "| 0.5 | 1.6 | 4.0 | ≥ 5 |" in disent
+    assert "| 0.5 | 1.6 | 4.0 |  | mig" in disent
     assert any("mig 0.20 (0.20 to 0.20) | 1.0 | 0.8 | 100 | 80 |" in line for line in lines)
-    assert [row.target for row in targets.rows(speedrun.page(table)).values()] == ["≥ 5", "≥ 5"]
+    assert [row.target for row in targets.rows(speedrun.page(table)).values()] == ["≥ 5", ""]
+
+
+def test_a_preset_without_a_rival_has_its_row(speedrun: ModuleType) -> None:
+    table = pandas.DataFrame([contest("fast", speedrun.SEEDS[0], 0.4, 1.0, 0.3)])
+    assert "| 0.4 | – | – |  | mig 0.30 (0.30 to 0.30) | – |" in speedrun.page(table)
 
 
 def test_a_speedrun_notes_the_largest_gradient(speedrun: ModuleType) -> None:
