@@ -67,6 +67,10 @@ def test_where_there_is_no_preset_a_sentence_says_which_there_are() -> None:
         configure("qlae", ROOMS, {"beta": "auto"})
     with pytest.raises(InputError, match="with reduction=mean, set beta"):
         configure("beta_vae", ROOMS, {"beta": "auto", "reduction": "mean"})
+    with pytest.raises(InputError, match=r"with reduction=mean, set kl.start, beta\."):
+        fast("ada_gvae", reduction="mean")
+    mean = fast("ada_gvae", reduction="mean", beta=0.001, **{"kl.schedule": "constant"})
+    assert mean.terms[1].weight == 0.001
     with pytest.raises(InputError, match="fast must be true or false"):
         configure("beta_vae", ROOMS, {"fast": 3})
     assert FAST.keys() <= RECIPES.keys()

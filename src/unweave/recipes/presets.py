@@ -100,6 +100,12 @@ def with_presets(recipe: Source, given: Mapping[str, Any], shape: Sequence[int])
                 f"there is no fast preset of {recipe}: there are those of {', '.join(FAST)}.", setting="fast"
             )
         left = _left(name, FAST[name], made)
+        per_pixel = [key for key, value in left.items() if isinstance(value, PerPixel)]
+        if per_pixel and made.get("reduction") == "mean":
+            raise InputError(
+                f"the fast preset of {name} is for sums over pixels: with reduction=mean, set {', '.join(per_pixel)}.",
+                setting="fast",
+            )
         fitted = {k: fitting_beta(shape, v.value) if isinstance(v, PerPixel) else v for k, v in left.items()}
         made = {**fitted, **made}
         total = made.pop(DECAY, None)

@@ -280,7 +280,9 @@ class _Measured:
         try:
             self.scores.worth.update(_worth(metric, arguments, given, self._settings, result, self._repeats))
         except InputError as error:  # of a permutation or a half-sample; the score itself is there
-            self.scores.notes[f"chance and interval of {metric.name}"] = f"not found, as in a part of the rows {error}"
+            self.scores.notes[f"chance and interval of {metric.name}"] = (
+                f"not measured, because a permutation or a part of the rows cannot be scored: {error}"
+            )
 
 
 def check_metrics(
